@@ -19,7 +19,7 @@ extension Connection {
   }
 
   /// Ends the connection because the server stops; a running handler may still answer.
-  func stop(now: UInt64) {
+  func stop() {
     isStopping = true
     switch phase {
     case .handling: break

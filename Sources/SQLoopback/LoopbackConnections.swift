@@ -134,7 +134,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
     let cancelHandlers = Monotonic.after(handlerGrace, from: now)
     stopping = (cancelHandlers, max(cancelHandlers, Monotonic.after(clientGrace, from: now)))
     for connection in Array(all.values) {
-      connection.stop(now: now)
+      connection.stop()
       update(connection)
     }
   }

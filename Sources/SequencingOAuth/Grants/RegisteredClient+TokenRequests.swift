@@ -5,30 +5,29 @@ import SQFoundation
 extension RegisteredClient {
   /// Sends a grant's parameters to the token endpoint, and returns the token.
   ///
-  /// If the response names no scope, the token gets the `scope` of this call. The time limit for
-  /// the response is the configured time limit or `leastTimeout`, whichever is longer. A `parser`
-  /// replaces the environment's parser. With `isAnonymous`, a public client does not send its
-  /// identifier. The configuration's own parameters are sent too, except the `omitted` ones. Each
-  /// attempt gets a new text of the `assertion` from the client's key or from its source. The
-  /// request also ends at `end`, a steady time of the environment's clock; after it, nothing is sent.
+  /// If the response names no scope, the token gets the `scope` of this call. A `parser` replaces
+  /// the environment's parser. With `isAnonymous`, a public client does not send its identifier. The
+  /// configuration's own parameters are sent too, except the `omitted` ones. Each attempt gets a new
+  /// text of the `assertion` from the client's key or from its source. The request also ends at
+  /// `end`, a steady time of the environment's clock; after it, nothing is sent.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
-    _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
-    leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
+    _ parameters: [FormCoding.Pair], scope: String?, parser: (any TokenResponseParser)? = nil,
     isAnonymous: Bool = false, omitting omitted: Set<String> = [],
     asserting assertion: GrantAssertion? = nil, until end: Duration? = nil
   ) async throws(SQOAuthError) -> IssuedToken {
     let (answer, reader) = try await answer(
-      to: parameters, at: endpoint, scope: scope, leastTimeout: leastTimeout, parser: parser,
-      isAnonymous: isAnonymous, omitting: omitted, asserting: assertion, until: end)
+      to: parameters, scope: scope, parser: parser, isAnonymous: isAnonymous, omitting: omitted,
+      asserting: assertion, until: end)
     return try reader.issued(by: answer)
   }
 
   /// Sends a grant's parameters to the token endpoint, and returns the response and its reader.
   ///
   /// The parameters are those of
-  /// ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:asserting:until:)``.
+  /// ``token(_:scope:parser:isAnonymous:omitting:asserting:until:)``, and another `endpoint`. The
+  /// time limit for the response is the configured time limit or `leastTimeout`, whichever is longer.
   func answer(
     to parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,

@@ -8,12 +8,12 @@ struct TokenResponse: Sendable {
   let parser: any TokenResponseParser
   let context: TokenResponseContext
   /// The request; no error may contain its secrets, even if the server repeats them.
-  var request: TokenRequest?
+  let request: TokenRequest
   /// The key to which the token must be bound; `nil` for a Bearer token.
   var proofKey: ProofKey?
 
   private static let endpoint = "the token endpoint"
-  private var secrets: SentSecrets { request?.secrets ?? SentSecrets([]) }
+  private var secrets: SentSecrets { request.secrets }
 
   /// Returns the refresh token of a response whose token cannot be used; `nil` if there is none.
   ///
@@ -47,7 +47,7 @@ struct TokenResponse: Sendable {
       return try bound(try checked(try token(in: response)))
     } catch {
       let error = proofKey == nil ? error.namingTokenBinding : error
-      throw request?.client.explaining(error, after: response, at: context.receivedAt) ?? error
+      throw request.client.explaining(error, after: response, at: context.receivedAt)
     }
   }
 

@@ -6,6 +6,12 @@ import Foundation
 enum Answer {
   static let now = Date(timeIntervalSince1970: 1_750_000_000)
 
+  /// A request without secrets, of a client that does not authenticate.
+  static let request = TokenRequest(
+    endpoint: URL(filePath: "/"), parameters: [.init("grant_type", "authorization_code")],
+    client: ClientCredentials(id: "app", secret: nil, authentication: .publicClient),
+    timeout: .seconds(1))
+
   static func http(
     _ body: String, status: Int = 200, type: String? = "application/json"
   ) -> WebResponse {
@@ -21,7 +27,7 @@ enum Answer {
   ) throws(SQOAuthError) -> SQToken {
     try TokenResponse(
       parser: parser,
-      context: .init(receivedAt: now, requestedScope: scope, quirks: quirks)
+      context: .init(receivedAt: now, requestedScope: scope, quirks: quirks), request: request
     ).read(http(body, status: status, type: type))
   }
 }

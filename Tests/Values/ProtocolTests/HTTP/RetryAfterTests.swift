@@ -87,7 +87,7 @@ import Testing
       let error = failure {
         try TokenResponse(
           parser: StandardTokenResponseParser(),
-          context: .init(receivedAt: Answer.now, requestedScope: nil)
+          context: .init(receivedAt: Answer.now, requestedScope: nil), request: Answer.request
         ).read(response)
       }
       // Status 400 without an error code is final, so its Retry-After is ignored.

@@ -19,7 +19,7 @@ import Testing
     do throws(SQOAuthError) {
       _ = try TokenResponse(
         parser: StandardTokenResponseParser(),
-        context: .init(receivedAt: Answer.now, requestedScope: nil)
+        context: .init(receivedAt: Answer.now, requestedScope: nil), request: Answer.request
       ).read(message.response)
       return "a token"
     } catch {

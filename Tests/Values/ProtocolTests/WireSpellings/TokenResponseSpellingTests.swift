@@ -18,7 +18,8 @@ import Testing
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     let token = try TokenResponse(
       parser: StandardTokenResponseParser(),
-      context: .init(receivedAt: Answer.now, requestedScope: "asked")
+      context: .init(receivedAt: Answer.now, requestedScope: "asked"),
+      request: Answer.request
     ).read(message.response)
     let lifetime = token.expirationDate.map { "\(Int($0.timeIntervalSince(Answer.now)))" }
     let ends = [token.refreshTokenExpirationDate, token.authorizationExpirationDate]

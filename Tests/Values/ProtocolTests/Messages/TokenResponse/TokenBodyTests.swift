@@ -51,7 +51,7 @@ import Testing
     let body = Data(start.utf8) + Data([byte]) + Data(end.utf8)
     return try TokenResponse(
       parser: StandardTokenResponseParser(),
-      context: .init(receivedAt: Answer.now, requestedScope: nil)
+      context: .init(receivedAt: Answer.now, requestedScope: nil), request: Answer.request
     ).read(WebResponse(status: 200, headers: ["Content-Type": "application/json"], body: body))
   }
 

@@ -147,7 +147,7 @@ import Testing
     let error = failure(.redirectRefused) {
       try TokenResponse(
         parser: StandardTokenResponseParser(),
-        context: .init(receivedAt: Answer.now, requestedScope: nil)
+        context: .init(receivedAt: Answer.now, requestedScope: nil), request: Answer.request
       ).read(WebResponse(status: 307, headers: ["Location": location]))
     }
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
