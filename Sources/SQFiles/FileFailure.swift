@@ -28,7 +28,7 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   package init(locked path: String, for limit: Duration) {
     let seconds = limit / .seconds(1)
     let time = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
-    let holder = FileLock.holder(of: path) ?? "another process"
+    let holder = LockHolder.name(of: path) ?? "another process"
     self.init(
       "\(holder) keeps \(path.printable) locked; the SDK waited \(time) s for the lock",
       code: EWOULDBLOCK)

@@ -82,13 +82,6 @@ package struct FileLock: Sendable {
       code: ESTALE)
   }
 
-  /// Returns the process that has a file locked, such as "process 1234 (sq-demo)", or `nil` if it
-  /// is not known.
-  ///
-  /// This finds locks of flock(2) and of fcntl(2). It takes no lock, so it may be called for any
-  /// file.
-  package static func holder(of path: String) -> String? { LockHolder.name(of: path) }
-
   /// Releases the lock; call it once.
   package func release() {
     file.unlock()

@@ -12,9 +12,12 @@ package enum LockHolder {
   /// the list can be missing.
   private static let attempts = 3
 
-  /// Returns the number and the name of the process that has a file locked; `nil` if it is not
-  /// known.
-  static func name(of path: String) -> String? {
+  /// Returns the process that has a file locked, such as "process 1234 (sq-demo)", or `nil` if it
+  /// is not known.
+  ///
+  /// This finds locks of flock(2) and of fcntl(2). It takes no lock, so it may be called for any
+  /// file.
+  package static func name(of path: String) -> String? {
     #if os(Linux)
       var status = stat()
       guard lstat(path, &status) == 0,

@@ -171,7 +171,7 @@ final class HTTP2ServerConnection {
   }
 
   private static func deadline(_ limits: HTTP2ServerLimits) -> UInt64 {
-    Monotonic.now() + UInt64(limits.idleTime.wholeNanoseconds)
+    Monotonic.after(limits.idleTime)
   }
 
   func begin(_ exchange: HTTP2Exchange) {

@@ -281,6 +281,6 @@ final class Connection {
     guard let path = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }) else {
       return nil
     }
-    return FileLock.holder(of: path) ?? FileLock.holder(of: path + "-shm")
+    return LockHolder.name(of: path) ?? LockHolder.name(of: path + "-shm")
   }
 }

@@ -10,7 +10,12 @@ package enum Monotonic {
   package static func now() -> UInt64 { sq_monotonic_nanoseconds() }
 
   package static func after(_ duration: Duration, from now: UInt64 = now()) -> UInt64 {
-    let (sum, isTooLate) = now.addingReportingOverflow(UInt64(duration.wholeNanoseconds))
+    sum(now, UInt64(duration.wholeNanoseconds))
+  }
+
+  /// Adds nanoseconds to a time; returns ``never`` if the sum is too large.
+  package static func sum(_ time: UInt64, _ nanoseconds: UInt64) -> UInt64 {
+    let (sum, isTooLate) = time.addingReportingOverflow(nanoseconds)
     return isTooLate ? never : sum
   }
 

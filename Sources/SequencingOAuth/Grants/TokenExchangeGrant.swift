@@ -37,7 +37,9 @@ struct TokenExchangeGrant: Sendable {
         parameters, scope: exchange.scope,
         parser: TokenExchangeParser(parser: client.environment.tokenResponseParser),
         omitting: isForNamed ? ["audience", "resource"] : [], until: end)
-    }.token
+    } use: {
+      $0.token
+    }
     let texts = [subject.text, exchange.actor?.text].compactMap(\.self)
     let secret = [client.configuration.clientSecret].compactMap(\.self)
     try Self.check(token, exchange, removing: SentSecrets(texts, passwords: secret))

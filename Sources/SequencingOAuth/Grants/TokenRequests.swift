@@ -21,17 +21,6 @@ package final class TokenRequests: Sendable {
     self.all = all
   }
 
-  /// Sends a token request, and returns its token.
-  ///
-  /// If the caller is cancelled before the response comes, this throws `cancellation`, and the
-  /// tokens are revoked when they arrive.
-  func token(
-    of client: RegisteredClient, orIfCancelled cancellation: SQOAuthError = .signInCancelled,
-    _ request: @escaping @Sendable () async throws(SQOAuthError) -> IssuedToken
-  ) async throws(SQOAuthError) -> IssuedToken {
-    try await token(of: client, orIfCancelled: cancellation, request) { $0 }
-  }
-
   /// Sends a token request, and uses its token: `use` validates and stores it, for example.
   ///
   /// If the caller is cancelled before the response comes, this throws `cancellation`, and the

@@ -12,7 +12,9 @@ package enum EndpointURL {
   /// Returns the URL in a text, or throws the reason why it is not a valid endpoint.
   package static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
     // Checks the text itself, because Foundation's `URL` repairs a bare bracket or percent sign.
-    guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(text) else {
+    guard hasOnlyURLCharacters(text), let url = URL(string: text),
+      let target = try? RequestTarget(text: text)
+    else {
       throw SQOAuthError(
         .invalidConfiguration,
         "the \(name) must be an absolute http or https URL without user information")
@@ -34,10 +36,6 @@ package enum EndpointURL {
     let rest = text.dropFirst(scheme.count + "://".count)
     let authority = rest.prefix { !"/?".contains($0) }
     return ("\(scheme)://\(authority)", rest.dropFirst(authority.count))
-  }
-
-  private static func target(_ text: String) -> RequestTarget? {
-    try? RequestTarget(text: text)
   }
 
   /// Returns whether a text has only unreserved and reserved characters and `%`, so that no parser

@@ -52,7 +52,7 @@ public struct AccountLocks: Sendable {
   /// the lease is free or if the kernel does not identify the process.
   public func holder(_ id: String) -> String? {
     let path = path(id)
-    return FileLock.holder(of: path).map { "\($0), as the lock file \(path.printable) shows," }
+    return LockHolder.name(of: path).map { "\($0), as the lock file \(path.printable) shows," }
   }
 
   private func path(_ id: String) -> String {

@@ -34,7 +34,7 @@ extension RPCCall {
     if let end = state.withLock(\.deadline) {
       let left = ContinuousClock.now.duration(to: end)
       guard let text = TimeoutField.text(left) else { throw .timeIsUp }
-      deadline = Monotonic.now() + UInt64(left.wholeNanoseconds)
+      deadline = Monotonic.after(left)
       block.append("grpc-timeout", text)
     }
     metadata.write(to: &block, replacing: fields)

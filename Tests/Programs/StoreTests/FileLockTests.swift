@@ -69,11 +69,11 @@ import Testing
   }
 
   @Test func `a lock file that is missing or free has no holder`() throws {
-    #expect(FileLock.holder(of: path) == nil)
+    #expect(LockHolder.name(of: path) == nil)
     let lock = try #require(try FileLock.ifFree(path))
-    #expect(FileLock.holder(of: path)?.hasPrefix("process \(getpid()) ") == true)
+    #expect(LockHolder.name(of: path)?.hasPrefix("process \(getpid()) ") == true)
     lock.release()
-    #expect(FileLock.holder(of: path) == nil)
+    #expect(LockHolder.name(of: path) == nil)
   }
 
   static let locks: [(line: String, process: Int32?)] = [

@@ -6,7 +6,7 @@ import SQBasics
 /// ``CurlMulti`` owns it.
 final class CurlConnections {
   private let multi: UnsafeMutableRawPointer
-  /// When to call libcurl next, in nanoseconds of ``TransferClock``; `UInt64.max` for never.
+  /// When to call libcurl next, in nanoseconds of ``Monotonic``; `UInt64.max` for never.
   private(set) var timer = UInt64.max
   /// The number of running transfers.
   private var count = 0
@@ -35,7 +35,7 @@ final class CurlConnections {
 
   /// Sets the time of the next call that libcurl asked for; a negative time means never.
   func setTimer(_ milliseconds: Int) {
-    timer = milliseconds < 0 ? .max : TransferClock.now() + UInt64(milliseconds) * 1_000_000
+    timer = milliseconds < 0 ? .max : Monotonic.now() + UInt64(milliseconds) * 1_000_000
   }
 
   /// Starts the transfer of a handle; returns `false` if libcurl rejects the handle.

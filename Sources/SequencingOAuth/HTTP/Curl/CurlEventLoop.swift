@@ -214,7 +214,7 @@ final class CurlEventLoop: EventHandler {
     case .end(let transfer, let error): multi.end(transfer, error)
     case .advance(let lead, let duration):
       lead.skip(duration)
-      multi.checkTime(TransferClock.now())
+      multi.checkTime(Monotonic.now())
     }
   }
 }

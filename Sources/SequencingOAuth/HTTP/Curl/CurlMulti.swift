@@ -46,7 +46,7 @@ final class CurlMulti {
   /// The time at which the event loop must continue, even if no socket has an event by then.
   var deadline: UInt64 {
     guard unread.isEmpty else { return 0 }
-    let serving = sockets.unwatched.isEmpty ? .max : TransferClock.now() + Self.servingInterval
+    let serving = sockets.unwatched.isEmpty ? .max : Monotonic.now() + Self.servingInterval
     return min(shared.timer, unshared.timer, nextCheck, serving)
   }
 
@@ -114,7 +114,7 @@ final class CurlMulti {
   func advance() {
     if !unread.isEmpty { readOn() }
     for socket in sockets.unwatched { handle(socket, [.readable, .writable]) }
-    let now = TransferClock.now()
+    let now = Monotonic.now()
     let hasMore = shared.advance(now)
     if unshared.advance(now) || hasMore { unread = sockets.awaited }
     gatherEnded()
@@ -223,8 +223,8 @@ final class CurlMulti {
   /// arrived in that time may be the only copy of a token. ``lastReading`` limits the time for a
   /// server that sends without end.
   private func readArrived(by now: UInt64) {
-    let end = TransferClock.now() + Self.lastReading
-    while active.contains(where: { $0.clock.deadline <= now }), TransferClock.now() < end {
+    let end = Monotonic.now() + Self.lastReading
+    while active.contains(where: { $0.clock.deadline <= now }), Monotonic.now() < end {
       let readable = sockets.readable()
       if readable.isEmpty { return }
       for socket in readable { handle(socket, .readable) }

@@ -46,7 +46,7 @@ extension CurlTransfer {
   /// second use of a code or of a rotated refresh token can end the session.
   func willSend() -> Bool {
     handle.recordErrors()
-    let now = TransferClock.now()
+    let now = Monotonic.now()
     guard now < clock.deadline else {
       // The request would be ended right after it was sent, and the server might still act on it.
       failure = failure ?? timeUp(now)

@@ -27,12 +27,12 @@ struct TransferClock {
     total: Duration?, idle: Duration?, connection: Duration? = nil, lead: TimeLead? = nil
   ) {
     self.lead = lead
-    let now = Self.sum(Self.now(), lead?.nanoseconds ?? 0)
+    let now = Monotonic.sum(Monotonic.now(), lead?.nanoseconds ?? 0)
     lastMove = now
-    self.idle = idle.map(Self.nanoseconds) ?? .max
-    end = total.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
-    lastSending = total.map { Self.sum(Self.timeAwakeOrNot(), Self.nanoseconds($0)) } ?? .max
-    connectionEnd = connection.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
+    self.idle = idle.map { UInt64($0.wholeNanoseconds) } ?? .max
+    end = total.map { Monotonic.after($0, from: now) } ?? .max
+    lastSending = total.map { Monotonic.after($0, from: Self.timeAwakeOrNot()) } ?? .max
+    connectionEnd = connection.map { Monotonic.after($0, from: now) } ?? .max
   }
 
   /// Records that the request has a connection and is being sent.
@@ -51,14 +51,14 @@ struct TransferClock {
   mutating func resume() {
     isWaitingForReader = false
     isWaitingForWriter = false
-    lastMove = ahead(of: Self.now())
+    lastMove = ahead(of: Monotonic.now())
   }
 
   /// The earliest time of the system's clock at which the transfer may reach a limit.
   var deadline: UInt64 {
     let end = min(end, connectionEnd)
     let deadline =
-      isWaitingForReader || isWaitingForWriter ? end : min(end, Self.sum(lastMove, idle))
+      isWaitingForReader || isWaitingForWriter ? end : min(end, Monotonic.sum(lastMove, idle))
     guard let lead, deadline != .max else { return deadline }
     return deadline - min(deadline, lead.nanoseconds)
   }
@@ -79,22 +79,11 @@ struct TransferClock {
   /// Returns whether the request may still be sent; time in which the machine was suspended counts.
   func maySend(at time: UInt64 = timeAwakeOrNot()) -> Bool { time < lastSending }
 
-  static func now() -> UInt64 { Monotonic.now() }
-
   /// Returns the time since the machine started, including the time in which it was suspended.
   static func timeAwakeOrNot() -> UInt64 { sq_nanoseconds_awake_or_not() }
 
   private func ahead(of now: UInt64) -> UInt64 {
     guard let lead else { return now }
-    return Self.sum(now, lead.nanoseconds)
-  }
-
-  private static func sum(_ first: UInt64, _ second: UInt64) -> UInt64 {
-    let (sum, isTooLarge) = first.addingReportingOverflow(second)
-    return isTooLarge ? .max : sum
-  }
-
-  private static func nanoseconds(_ duration: Duration) -> UInt64 {
-    UInt64(duration.wholeNanoseconds)
+    return Monotonic.sum(now, lead.nanoseconds)
   }
 }

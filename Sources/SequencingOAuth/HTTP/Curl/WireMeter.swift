@@ -29,7 +29,7 @@ struct WireMeter {
     guard readings % Self.readingsEach == 0 else { return meter.excess > allowance }
     let bytes = sq_received_bytes(socket)
     if let last, bytes >= last {
-      meter.arrived(Int64(clamping: bytes - last), at: TransferClock.now())
+      meter.arrived(Int64(clamping: bytes - last), at: Monotonic.now())
       meter.carried(content)
     }
     last = bytes
