@@ -78,7 +78,6 @@ extension UInt8 {
 
   /// Whether a byte may be part of an element's name.
   fileprivate var isOfName: Bool {
-    (0x61...0x7A).contains(lowercased) || (0x30...0x39).contains(self) || self == UInt8(ascii: "-")
-      || self >= 0x80
+    isAlphanumeric || self == UInt8(ascii: "-") || self >= 0x80
   }
 }

@@ -39,7 +39,7 @@ enum ATProtocolName: Sendable, Hashable {
   private static func isHandle(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)
     guard text.utf8.count <= 253, labels.count >= 2, let last = labels.last,
-      let first = last.utf8.first, !(0x30...0x39).contains(first),
+      let first = last.utf8.first, !first.isDigit,
       !reserved.contains(String(last))
     else { return false }
     return labels.allSatisfy { label in
@@ -58,7 +58,7 @@ enum ATProtocolName: Sendable, Hashable {
   }
 
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
+    (0x61...0x7A).contains(byte) || byte.isDigit
   }
 }
 

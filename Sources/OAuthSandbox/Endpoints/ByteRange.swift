@@ -39,7 +39,7 @@ struct ByteRange: Equatable {
   /// anything but digits.
   private static func position(_ digits: Substring) -> Int?? {
     guard !digits.isEmpty else { return .some(nil) }
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard digits.utf8.allSatisfy(\.isDigit) else { return nil }
     // A number that is too large for `Int` lies after the end of any content.
     return .some(Int(digits) ?? Int.max)
   }

@@ -37,8 +37,6 @@ struct IssuerTemplate: Sendable, Hashable {
   static func isUUID(_ text: String) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
-      && groups.joined(separator: "").utf8.allSatisfy { byte in
-        (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
-      }
+      && groups.joined(separator: "").utf8.allSatisfy { $0.hexadecimalValue != nil }
   }
 }

@@ -28,6 +28,11 @@ extension String {
   package var isSendableToken: Bool {
     !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
+
+  /// Whether the text has only visible ASCII characters and spaces, or is empty.
+  ///
+  /// - SeeAlso: VSCHAR in RFC 6749, appendix A
+  package var isPrintableASCII: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }
 
 extension UInt8 {

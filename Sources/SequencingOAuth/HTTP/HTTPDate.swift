@@ -58,7 +58,7 @@ package enum HTTPDate {
   }
 
   private static func number(_ text: String, digits: ClosedRange<Int>) -> Int? {
-    guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    guard digits.contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit)
     else { return nil }
     return Int(text)
   }

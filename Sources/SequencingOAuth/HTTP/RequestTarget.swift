@@ -90,7 +90,7 @@ package struct RequestTarget {
 
   private static func port(_ digits: Substring.UTF8View?, _ defaultPort: UInt16) -> UInt16? {
     guard let digits else { return defaultPort }
-    guard digits.count <= 5, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard digits.count <= 5, digits.allSatisfy(\.isDigit) else { return nil }
     return UInt16(Substring(digits)).flatMap { $0 == 0 ? nil : $0 }
   }
 

@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 /// A parser of `Retry-After`: the time that a server asks a client to wait before its next request.
@@ -16,7 +17,7 @@ enum RetryAfter {
   /// may differ from the server's. A date in the past means no wait.
   static func delay(in headers: HeaderFields, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
-    if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+    if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
       return Double(text).map(bounded)
     }
     guard let date = HTTPDate.parse(text, now: now) else { return nil }

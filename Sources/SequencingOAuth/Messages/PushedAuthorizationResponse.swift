@@ -30,9 +30,7 @@ struct PushedAuthorizationResponse: Sendable, Redacted {
   }
 
   private static func reference(_ value: JSONValue) throws(SQOAuthError) -> String {
-    guard let text = value.string, !text.isEmpty, text.utf8.count <= longestReference,
-      text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else {
+    guard let text = value.string, text.utf8.count <= longestReference, text.isSendableToken else {
       throw SQOAuthError(
         .invalidResponse, "the pushed authorization response has no usable \"request_uri\"")
     }

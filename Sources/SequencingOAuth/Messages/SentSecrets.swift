@@ -44,7 +44,7 @@ package struct SentSecrets: Sendable {
   }
 
   private static func isLikeWord(_ secret: String) -> Bool {
-    secret.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
+    secret.utf8.allSatisfy(\.isLetter)
   }
 
   private func blotted(_ text: String) -> String {

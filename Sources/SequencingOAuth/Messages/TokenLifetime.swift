@@ -1,3 +1,5 @@
+import SQBasics
+
 /// A parser of `expires_in`: most servers send a number, some a string of digits.
 ///
 /// - SeeAlso: RFC 6749, section 5.1
@@ -22,7 +24,7 @@ enum TokenLifetime {
   }
 
   private static func digits(_ text: String) throws(SQOAuthError) -> Double {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+    guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit),
       let seconds = Double(text)
     else { throw unusable }
     return seconds

@@ -28,7 +28,7 @@ struct TokenResponse: Sendable {
         ?? OuterMembers.values(of: ["refresh_token", "error", "ok"], in: response.body),
       !Self.saysError(members), saysOK(members),
       let refreshToken = lifted(members)["refresh_token"]?.string, !refreshToken.isEmpty,
-      StandardTokenResponseParser.isRefreshToken(refreshToken)
+      refreshToken.isPrintableASCII
     else { return nil }
     return refreshToken
   }

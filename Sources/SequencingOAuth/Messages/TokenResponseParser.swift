@@ -114,7 +114,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       context)
     let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
     let refreshToken = fields.takeString("refresh_token")
-    if let refreshToken, !Self.isRefreshToken(refreshToken) {
+    // RFC 6749, appendix A.17: the characters of a refresh token.
+    if let refreshToken, !refreshToken.isPrintableASCII {
       throw TokenResponseFault.unusable("refresh_token", .string(refreshToken))
     }
     return SQToken(
@@ -126,13 +127,6 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken,
       issueDate: context.receivedAt,
       additionalFields: fields)
-  }
-
-  /// Returns whether each character of a text is allowed in a refresh token.
-  ///
-  /// - SeeAlso: RFC 6749, appendix A.17
-  static func isRefreshToken(_ text: String) -> Bool {
-    text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 
   private func members(

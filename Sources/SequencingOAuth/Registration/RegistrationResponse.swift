@@ -52,7 +52,8 @@ struct RegistrationResponse {
     let asked = metadata?.registeredAuthentication ?? earlier?.clientAuthentication
     let method = try Self.method(reader, asked) ?? earlier?.clientAuthentication
     let secret = try Self.secret(reader, method, earlier)
-    guard Self.isSendable(id), secret.value.map(Self.isSendable) ?? true else {
+    // RFC 6749, appendices A.1 and A.2: the characters of a client's identifier and secret.
+    guard id.isPrintableASCII, secret.value?.isPrintableASCII ?? true else {
       throw SQOAuthError(
         .invalidResponse,
         "the client_id or client_secret in the registration response has forbidden characters")
@@ -164,10 +165,5 @@ struct RegistrationResponse {
       let origin = try? ResourceOrigin(uri), origin == (try? ResourceOrigin(address))
     else { return nil }
     return uri
-  }
-
-  // RFC 6749, appendices A.1 and A.2: the characters of a client's identifier and secret.
-  private static func isSendable(_ text: String) -> Bool {
-    text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 }

@@ -32,16 +32,16 @@ struct ReceivedToken: Redacted {
     else {
       throw SQOAuthError(.accessTokenMissing, Self.reason(name, schemes))
     }
-    let text = Substring(field.utf8[end...].drop { $0 == space })
+    let text = String(Substring(field.utf8[end...].drop { $0 == space }))
     // A framework may join two fields with a comma and a space. Such text is rejected, because a
     // token in this field contains no space (RFC 6750, section 2.1).
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    guard text.isSendableToken else {
       throw SQOAuthError(
         .authorizationMalformed,
         "the request's Authorization field must be a scheme, a space and exactly one token")
     }
     self.scheme = scheme
-    self.text = String(text)
+    self.text = text
   }
 
   /// Returns the error message for a field with a different scheme, or for a missing field.

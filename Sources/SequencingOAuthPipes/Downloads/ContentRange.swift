@@ -30,6 +30,6 @@ enum ContentRange: Hashable {
 
   /// Parses a number that consists only of digits; returns `nil` if there is a sign or a space.
   static func number(_ text: some StringProtocol) -> Int64? {
-    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+    text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
   }
 }

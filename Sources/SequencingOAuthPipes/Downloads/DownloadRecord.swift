@@ -52,7 +52,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   init?(_ content: Data) {
     guard let record = try? JSONDecoder().decode(Self.self, from: content),
       record.version == Self.currentVersion, record.synced >= 0,
-      record.validator?.isSendable == true
+      record.validator?.isPrintableASCII == true
     else { return nil }
     self = record
   }
@@ -131,7 +131,8 @@ extension WebResponseHead {
     let tags = headers.values(for: "ETag")
     guard tags.isEmpty else { return tags.count == 1 && Self.isStrong(tags[0]) ? tags[0] : nil }
     let dates = headers.values(for: "Last-Modified")
-    guard dates.count == 1, dates[0].isSendable, let modified = HTTPDate.parse(dates[0], now: now),
+    guard dates.count == 1, dates[0].isPrintableASCII,
+      let modified = HTTPDate.parse(dates[0], now: now),
       let date = headers["Date"].flatMap({ HTTPDate.parse($0, now: now) }),
       date.timeIntervalSince(modified) >= 60
     else { return nil }
@@ -143,9 +144,4 @@ extension WebResponseHead {
     tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
       && tag.utf8.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }
   }
-}
-
-extension String {
-  /// Whether the text is allowed as the value of a request's field.
-  fileprivate var isSendable: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }

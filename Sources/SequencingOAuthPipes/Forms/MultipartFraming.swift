@@ -22,7 +22,7 @@ struct MultipartFraming: Sendable {
     if let filename = part.filename { head += "; filename=\"\(try escape(filename))\"" }
     head += "\r\n"
     if let type = part.contentType {
-      guard !type.isEmpty, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+      guard !type.isEmpty, type.isPrintableASCII else {
         throw Self.malformed("the content type of a part is empty or not printable ASCII")
       }
       head += "Content-Type: \(type)\r\n"
