@@ -1,4 +1,6 @@
 import SQBasics
+import SQCrypto
+import SQFoundation
 
 /// The authorization code in a redirect, or the error in a signed redirect; every check is done,
 /// except the verification of a signature.
@@ -255,7 +257,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     }
     let code = pair.value
     // RFC 6749, appendix A.11: printable ASCII characters and spaces.
-    guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+    guard code.isPrintableASCII else {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
         "the code in the redirect is malformed: it has a character that is not printable ASCII")
@@ -271,8 +273,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
 
   /// Compares two texts in a time that does not depend on where they differ.
   static func sameSecret(_ first: String, _ second: String) -> Bool {
-    guard first.utf8.count == second.utf8.count else { return false }
-    return zip(first.utf8, second.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    OpenSSL.areEqual(Data(first.utf8), Data(second.utf8))
   }
 }
 

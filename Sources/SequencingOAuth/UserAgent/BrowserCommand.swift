@@ -153,14 +153,8 @@ enum Executable {
 
   /// Returns the file that a path refers to, after all symbolic links.
   static func target(of path: String) -> String {
-    var path = path
-    // Linux follows at most 40 links, and treats a longer chain as a loop.
-    for _ in 0..<40 {
-      let files = FileManager.default
-      guard let next = try? files.destinationOfSymbolicLink(atPath: path) else { break }
-      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      path = next.hasPrefix("/") ? next : folder.joined(separator: "/") + "/" + next
-    }
-    return path
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
   }
 }
