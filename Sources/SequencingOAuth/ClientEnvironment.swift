@@ -10,7 +10,7 @@ public struct ClientEnvironment: Sendable {
     var transport: any HTTPTransport = CurlTransport.shared
     var userAgent: any UserAgent = SystemBrowser()
     var landingPage = LandingPageStyle()
-    var storeChoice = StoreChoice(MemoryTokenStore())
+    var storeChoice = Boxed<any TokenStore>(MemoryTokenStore())
     var clock: any WallClock = SystemClock()
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
     var requestAuthenticator: any ResourceRequestAuthenticator = AuthorizationFieldAuthenticator()
@@ -67,8 +67,8 @@ public struct ClientEnvironment: Sendable {
   /// after, unless that store has a newer record of the account; ``AccountOperations/flush()``
   /// waits until that is done. The previous store keeps its record, which becomes outdated.
   public var tokenStore: any TokenStore {
-    get { parts.value.storeChoice.store }
-    set { parts.value.storeChoice = StoreChoice(newValue) }
+    get { parts.value.storeChoice.value }
+    set { parts.value.storeChoice = Boxed(newValue) }
   }
 
   /// The clock that tells the time, for example for the expiry of tokens.
@@ -140,7 +140,10 @@ public struct ClientEnvironment: Sendable {
   }
 
   /// The token store, and the identity of the app's choice of it.
-  var storeChoice: StoreChoice { parts.value.storeChoice }
+  ///
+  /// Stores cannot be compared. So a session recognizes by the shared box that the app has set no
+  /// other store.
+  var storeChoice: Boxed<any TokenStore> { parts.value.storeChoice }
   /// The cache of the servers' metadata.
   var metadata: MetadataCache { parts.value.metadata }
   /// The cache of the issuers' public keys.

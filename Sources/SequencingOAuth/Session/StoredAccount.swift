@@ -17,7 +17,7 @@ package final class StoredAccount: Sendable {
 
   let id: String
   /// The store, and the identity of the app's choice of it.
-  let choice: StoreChoice
+  let choice: Boxed<any TokenStore>
   /// The object for the previous store, if it was still in use; ``flush()`` waits for it too.
   private let predecessor: StoredAccount?
   private let context: ClientContext
@@ -25,7 +25,8 @@ package final class StoredAccount: Sendable {
   let state = Locked(State())
 
   init(
-    _ context: ClientContext, id: String, in choice: StoreChoice, after old: StoredAccount? = nil
+    _ context: ClientContext, id: String, in choice: Boxed<any TokenStore>,
+    after old: StoredAccount? = nil
   ) {
     self.context = context
     self.id = id
@@ -34,7 +35,7 @@ package final class StoredAccount: Sendable {
     lease = SessionLease(accountID: id)
   }
 
-  var store: any TokenStore { choice.store }
+  var store: any TokenStore { choice.value }
   /// Whether the store compares tokens before it erases an account.
   var isComparing: Bool { store is any ComparingTokenStore }
 

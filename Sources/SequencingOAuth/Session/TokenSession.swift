@@ -120,7 +120,7 @@ package final class TokenSession: Sendable {
   private func storeDidChange() {
     let isOther = currentAccount.change { account in
       let choice = context.withEnvironment(\.storeChoice)
-      guard choice !== account.choice else { return false }
+      guard !choice.isShared(with: account.choice) else { return false }
       account = StoredAccount(context, id: account.id, in: choice, after: account)
       return true
     }
@@ -186,7 +186,7 @@ package final class TokenSession: Sendable {
   /// When the timer acts next; `nil` for never.
   var dueAt: Date? { state.withLock(\.dueAt) }
 
-  /// Whether the timer has something to do now.
+  /// Whether the timer has something to do now, for the tests of schedules.
   var isDue: Bool {
     let (date, place) = state.withLock { ($0.dueAt, $0.place) }
     guard let date else { return false }
