@@ -51,3 +51,13 @@ package protocol HTTP2SessionOwner: AnyObject {
   /// whole connection.
   func receivedInvalid(_ reason: String, of stream: Int32)
 }
+
+// Only a client needs these events: it opens streams, and tells the app why they failed.
+extension HTTP2SessionOwner {
+  package func hasOpened(_ stream: Int32) {}
+  package func notOpened(_ stream: Int32, isTooLarge: Bool) {}
+  package func receivedSettings() {}
+  package func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
+  package func receivedPong() {}
+  package func receivedInvalid(_ reason: String, of stream: Int32) {}
+}

@@ -113,11 +113,4 @@ extension HTTP2ServerConnection: HTTP2SessionOwner {
   func closed(_ stream: Int32, _ code: HTTP2ErrorCode, isRemote: Bool) {
     if let ended = streams.removeValue(forKey: stream) { drop(ended) }
   }
-
-  func hasOpened(_ stream: Int32) {}
-  func notOpened(_ stream: Int32, isTooLarge: Bool) {}
-  func receivedSettings() {}
-  func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
-  func receivedPong() {}
-  func receivedInvalid(_ reason: String, of stream: Int32) {}
 }

@@ -189,12 +189,6 @@ private final class SilentOwner: HTTP2SessionOwner {
   func sectionEnds(of stream: Int32, isEnd: Bool) {}
   func received(_ content: UnsafeRawBufferPointer, of stream: Int32) {}
   func contentEnds(of stream: Int32) {}
-  func hasOpened(_ stream: Int32) {}
-  func notOpened(_ stream: Int32, isTooLarge: Bool) {}
-  func receivedSettings() {}
-  func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
-  func receivedPong() {}
-  func receivedInvalid(_ reason: String, of stream: Int32) {}
 }
 
 extension HTTP2Session {
