@@ -51,7 +51,7 @@ public struct ATProtocolUser: Sendable, Hashable {
   public func configuration(
     clientID: String, clientKey: ClientKey? = nil, redirectURI: String, scope: String = "atproto"
   ) throws(SQOAuthError) -> ClientConfiguration {
-    guard scope.split(separator: " ").contains("atproto") else {
+    guard scope.words.contains("atproto") else {
       throw SQOAuthError(
         .invalidConfiguration, "a sign-in by AT Protocol needs the scope \"atproto\"")
     }

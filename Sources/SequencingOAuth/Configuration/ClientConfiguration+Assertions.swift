@@ -27,8 +27,7 @@ extension ClientConfiguration {
   /// Whether the client can authenticate to the server: by a secret, a key, an assertion or a
   /// certificate.
   var hasProofOfItself: Bool {
-    clientSecret != nil || signsOrBringsAssertions
-      || (clientAuthentication ?? provider.clientAuthentication)?.usesCertificate ?? false
+    clientSecret != nil || signsOrBringsAssertions || authenticatesByCertificate
   }
 
   /// Whether the client can authenticate with assertions: signed by its key, or from a source.

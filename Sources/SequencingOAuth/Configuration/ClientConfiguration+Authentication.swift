@@ -2,9 +2,11 @@ import SQBasics
 
 extension ClientConfiguration {
   /// Whether the client's requests need a client certificate on the TLS connection.
-  var usesCertificate: Bool {
+  var usesCertificate: Bool { authenticatesByCertificate || newBinding == .certificate }
+
+  /// Whether the client proves its identity with its TLS certificate.
+  var authenticatesByCertificate: Bool {
     (clientAuthentication ?? provider.clientAuthentication)?.usesCertificate ?? false
-      || newBinding == .certificate
   }
 
   /// Returns the client's authentication method for an endpoint.

@@ -4,7 +4,7 @@ import SQBasics
 extension RegisteredClient {
   /// Returns whether a scope requests the user's identity.
   package static func asksWho(_ scope: String?) -> Bool {
-    scope?.split(separator: " ").contains("openid") == true
+    scope?.words.contains("openid") == true
   }
 
   /// Returns what a request for a token with this scope needs of the server's metadata.

@@ -68,7 +68,7 @@ package struct SignInQuestion: Sendable {
   /// - SeeAlso: OpenID Connect Core 1.0, section 11
   private static func needsConsent(_ scope: String?, _ provider: Provider) -> Bool {
     RegisteredClient.asksWho(scope) && provider.asksConsentForOfflineAccess
-      && scope?.split(separator: " ").contains("offline_access") == true
+      && scope?.words.contains("offline_access") == true
   }
 
   /// Returns the additional parameters; for a signed response, with the `response_mode` that
@@ -85,7 +85,7 @@ package struct SignInQuestion: Sendable {
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt`)
   var forbidsPages: Bool {
-    parameters.value("prompt")?.split(separator: " ").contains("none") == true
+    parameters.value("prompt")?.words.contains("none") == true
   }
 
   /// Whether the browser posts the response as a form, instead of sending it in the redirect's URL.

@@ -124,11 +124,8 @@ public struct ClientRegistrar: Sendable {
       method: method, url: url, headers: ["Accept": "application/json"])
     if let token { request.headers["Authorization"] = "Bearer \(token)" }
     if let members {
-      guard let body = try? JSONEncoder().encode(members) else {
-        throw SQOAuthError(.invalidConfiguration, "the client's metadata cannot be written as JSON")
-      }
       request.headers["Content-Type"] = "application/json"
-      request.body = .bytes(body)
+      request.body = .bytes(try JSONValue.object(members).json("the client's metadata"))
     }
     request.timeout = timeout
     return request

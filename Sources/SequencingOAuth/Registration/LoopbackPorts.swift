@@ -23,7 +23,7 @@ package enum LoopbackPorts {
     let known = kept.map { $0.askedRedirectURIs ?? $0.redirectURIs }
     if let known, isEnough(known, for: asked, fixesPorts: fixesPorts) {
       // The app's order counts, because a client uses the first URI.
-      return asked + known.filter { uri in !asked.contains { $0 == uri } }
+      return asked + known.filter { !asked.contains($0) }
     }
     return fixesPorts ? asked.flatMap(withPorts) : asked
   }
@@ -47,10 +47,10 @@ package enum LoopbackPorts {
   ) -> Bool {
     let portless = asked.compactMap(Portless.init)
     let isOwn = { (uri: String) in
-      asked.contains { $0 == uri } || portless.contains { $0.isWithPort(uri) }
+      asked.contains(uri) || portless.contains { $0.isWithPort(uri) }
     }
     return registered.allSatisfy(isOwn)
-      && asked.allSatisfy { uri in registered.contains { $0 == uri } }
+      && asked.allSatisfy { registered.contains($0) }
       && (!fixesPorts || portless.allSatisfy { registered.contains(where: $0.isWithPort) })
   }
 

@@ -24,6 +24,6 @@ public final class MemoryTokenStore: TokenStore {
 
   /// Lists the ids of all accounts that have a record.
   public func list() async -> [String] {
-    records.withLock { $0.texts.inByteOrder() }
+    records.withLock(\.texts)
   }
 }

@@ -113,7 +113,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
   func list() async throws(SQOAuthError) -> [String] {
     try await runIfWanted { file throws(SQOAuthError) in
-      try file.content()?.ids.inByteOrder() ?? []
+      try file.content()?.ids ?? []
     }
   }
 
