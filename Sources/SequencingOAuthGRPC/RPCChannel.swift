@@ -93,10 +93,8 @@ public final class RPCChannel: Sendable {
     } catch {
       throw RPCCallError(invalidURL: error)
     }
-    var text = url.absoluteString
-    if text.hasSuffix("/") { text.removeLast() }
-    let rest = text.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
-    guard !rest.contains(where: { "/?#".utf8.contains($0) }), let origin = URL(string: text) else {
+    let (root, tail) = EndpointURL.split(url.absoluteString)
+    guard tail.isEmpty || tail == "/", !root.contains("#"), let origin = URL(string: root) else {
       throw RPCCallError(
         .invalidArgument,
         "a gRPC server's URL must have only a scheme, a host and, if needed, a port")
