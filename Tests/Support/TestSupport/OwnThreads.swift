@@ -39,6 +39,7 @@ private final class ThreadExecutor: TaskExecutor {
 ///
 /// While jobs wait in one of Dispatch's shared queues, Dispatch opens a file each second, and
 /// crashes if it cannot. It does not do so for serial queues.
+@discardableResult
 package func onSerialQueue<Value>(_ body: () async throws -> Value) async rethrows -> Value {
   try await withTaskExecutorPreference(QueueExecutor()) { try await body() }
 }
