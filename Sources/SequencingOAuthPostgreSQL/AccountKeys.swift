@@ -19,12 +19,16 @@ final class AccountKeys: Sendable {
     /// The keys from the app; the first key is used for a new database.
     var given: [StoreKey]
     var sealers: [Int64: RecordSealer] = [:]
-    /// Since when tables or keys that this process had opened are gone; `nil` if they are there.
-    var goneSince: ContinuousClock.Instant?
+    /// Since when the tables that this process had opened are gone; `nil` if they are there.
+    var tablesGoneSince: ContinuousClock.Instant?
+    /// Since when the key is gone; `nil` if the database has one.
+    ///
+    /// Most calls succeed without a key, so their success does not end this time.
+    var keyGoneSince: ContinuousClock.Instant?
   }
 
   private let statements: AccountStatements
-  /// How long tables must be gone before this process creates them again.
+  /// How long the tables or the key must be gone before this process creates them again.
   ///
   /// An operator may be restoring a backup. Tables that a host creates before those of the backup
   /// would get a new key, and could get the backup's records without the backup's key.
@@ -104,14 +108,21 @@ final class AccountKeys: Sendable {
 
   /// Notes that a call succeeded, so the tables are there.
   func foundTables() {
-    state.withLock { $0.goneSince = nil }
+    state.withLock { $0.tablesGoneSince = nil }
   }
 
-  /// Throws if tables or keys that this process had opened have not been gone for long.
-  private func waitBeforeMaking() throws(SQOAuthError) {
+  /// Notes that the database has a key.
+  func foundKey() {
+    state.withLock { $0.keyGoneSince = nil }
+  }
+
+  /// Throws if the tables, or the key, that this process had opened have not been gone for long.
+  private func waitBeforeMaking(
+    _ date: WritableKeyPath<State, ContinuousClock.Instant?>
+  ) throws(SQOAuthError) {
     let since = state.withLock { state in
-      let since = state.goneSince ?? .now
-      state.goneSince = since
+      let since = state[keyPath: date] ?? .now
+      state[keyPath: date] = since
       return since
     }
     guard ContinuousClock.now < since + patience else { return }
@@ -135,15 +146,22 @@ final class AccountKeys: Sendable {
       // The wait for the lock may have been long, because another call upgraded the tables.
       var deadline = deadline
       guard ContinuousClock.now < deadline else { throw PostgreSQLError.late.reported }
-      if again, try !schema.exists(connection, until: deadline) { try waitBeforeMaking() }
+      let hadTables = again ? try schema.exists(connection, until: deadline) : false
+      if again, !hadTables { try waitBeforeMaking(\.tablesGoneSince) }
       try schema.open(connection, until: &deadline)
-      if let (number, header) = try header(connection, until: deadline) {
+      var newest = try header(connection, until: deadline)
+      if newest == nil, try hasValues(connection, until: deadline) {
+        // Another host may have created the key, and saved a record, since it was read.
+        newest = try header(connection, until: deadline)
+        guard newest != nil else { throw AccountTable.lacksKey }
+      }
+      if let (number, header) = newest {
         if sealer(number)?.header != header { try open(number, header) }
       } else {
-        guard try !hasValues(connection, until: deadline) else { throw AccountTable.lacksKey }
-        if again { try waitBeforeMaking() }
+        if hadTables { try waitBeforeMaking(\.keyGoneSince) }
         try make(connection, until: deadline)
       }
+      foundKey()
       isOpen = true
     }
   }

@@ -48,6 +48,13 @@ extension AccountTable {
     try await run(statements.keys.header, .integer(number)).first?.bytes(0)
   }
 
+  /// Reads a key from two columns of a row, and notes that the database has a key.
+  func key(_ row: SQLRow?, _ column: Int) -> AccountKeys.Name? {
+    let key = Self.key(row, column)
+    if key != nil { keys.foundKey() }
+    return key
+  }
+
   /// Reads a key from two columns of a row, the number and then the header.
   static func key(_ row: SQLRow?, _ column: Int) -> AccountKeys.Name? {
     guard let number = row?.integer(column), let header = row?.bytes(column + 1) else { return nil }
@@ -129,7 +136,7 @@ extension AccountTable {
 
   private func newestHeader() async throws(SQOAuthError) -> AccountKeys.Name {
     let row = try await run(statements.keys.newestHeader).first
-    guard let key = Self.key(row, 0) else { throw Self.lacksKey }
+    guard let key = key(row, 0) else { throw Self.lacksKey }
     return key
   }
 

@@ -39,6 +39,19 @@ import Testing
     }
   }
 
+  @Test func `calls that need no key do not delay the creation of a lost key`() async throws {
+    try await PostgreSQLServer.running { server in
+      let one = host(server, patience: .seconds(1))
+      #expect(try await one.list() == [])
+      try await server.run("DELETE FROM sequencing_oauth.keys")
+      try await eventually("the key is created") {
+        _ = try await one.load("a")
+        return (try? await one.save(record("a"))) != nil
+      }
+      #expect(try await store(server).all() == [record("a")])
+    }
+  }
+
   /// The records may be restored before their key is.
   @Test func `no host creates a key for records of another key`() async throws {
     try await PostgreSQLServer.running { server in
