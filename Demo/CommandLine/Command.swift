@@ -53,7 +53,7 @@ enum Invocation {
       do throws(Failure) {
         try self.init(commands[0], words, secrets)
       } catch {
-        throw error.namingCommand(in: words, among: commands.map { $0.name })
+        throw error.namingCommand(in: words, among: commands)
       }
     }
   }
@@ -111,9 +111,16 @@ extension Failure {
   /// Returns this failure with the right order of the words, if a command's name comes after options.
   ///
   /// Otherwise the options would be said to be wrong for a command that the user has not named.
-  fileprivate func namingCommand(in words: [String], among names: [String]) -> Failure {
+  fileprivate func namingCommand(
+    in words: [String], among commands: [any Command.Type]
+  ) -> Failure {
+    let withValue = commands.flatMap { $0.options.filter { $0.value != nil } }
+    // A value may be a command's name too, as in `--browser sandbox`.
+    let others = zip(words, words.dropFirst()).filter { before, _ in
+      !withValue.contains { [$0.name, $0.short, $0.formerly].contains(before) }
+    }
     guard status == .wrongUsage, let option = words.first,
-      let name = words.first(where: names.contains)
+      let name = others.map(\.1).first(where: commands.map { $0.name }.contains)
     else { return self }
     // The option's value may be a secret.
     let shown = String(option.prefix { $0 != "=" }).onScreen

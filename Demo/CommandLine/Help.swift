@@ -80,7 +80,8 @@ enum Help {
 
   static func page(_ topic: any HelpTopic.Type, width: Int = TextLayout.width) -> String {
     let sections = topic.sections.map { section in
-      (section.heading.map { ["\($0):"] } ?? []) + section.rows.map { row($0, $1, width) }
+      (section.heading.map { [paragraphs("\($0):", width)] } ?? [])
+        + section.rows.map { row($0, $1, width) }
     }
     return """
       \(paragraphs(topic.summary, width))

@@ -93,7 +93,11 @@ extension ClientRegistrar {
   private func members(
     of registration: ClientRegistration, changedTo metadata: ClientMetadata, listed: [String]?
   ) -> [String: JSONValue] {
-    let replaced = registration.askedMembers ?? ClientMetadata.ownNames
+    let replaced = Set(registration.askedMembers ?? ClientMetadata.ownNames)
+      .subtracting(
+        metadata.profile.signatureMembers.filter {
+          registration.hasAlgorithm($0, of: metadata.profile)
+        })
     // Some servers write `null` or an empty text for members that they do not have.
     let kept = registration.members.filter { name, value in
       !replaced.contains(name) && ![.null, ""].contains(value)

@@ -64,15 +64,21 @@ extension ClientRegistration {
   /// The grants that sign users in; a client that has asked for both works with one of them.
   private static let signInGrants = ["authorization_code", DeviceAuthorization.grantType]
 
-  /// Returns whether the client can be used as described, and has asked the server for all grants
-  /// and scopes of `metadata`, and for signatures that its profile allows.
+  /// Returns whether ``serves(_:)`` is true, and the server signs, or was asked to sign, by algorithms
+  /// that the profile of `metadata` allows.
   func fits(_ metadata: ClientMetadata) -> Bool {
+    serves(metadata) && hasSignatures(of: metadata)
+  }
+
+  /// Returns whether the client can be used as described, and has asked the server for all grants
+  /// and scopes of `metadata`.
+  func serves(_ metadata: ClientMetadata) -> Bool {
     let isAsked = askedGrants.map { Set(metadata.grantTypes).isSubset(of: $0) } ?? true
     // A server that registered fewer redirect URIs than the client asked for would do so again.
     let isWhole =
       hasRedirectURIs(metadata.redirectURIs)
       || askedRedirectURIs.map { Set($0) == Set(metadata.redirectURIs) } == true
-    return isAsked && isWhole && hasScopes(of: metadata) && hasSignatures(of: metadata)
+    return isAsked && isWhole && hasScopes(of: metadata)
       && (try? check(against: metadata)) != nil
   }
 
@@ -88,11 +94,17 @@ extension ClientRegistration {
   ///
   /// A server that was asked for such algorithms, and registered others, would do so again.
   private func hasSignatures(of metadata: ClientMetadata) -> Bool {
-    guard let allowed = metadata.profile.algorithms else { return true }
+    guard !Set(metadata.grantTypes).isDisjoint(with: Self.signInGrants) else { return true }
     return metadata.profile.signatureMembers.allSatisfy { member in
       metadata.additionalMembers[member] != nil || askedMembers?.contains(member) == true
-        || !JWSAlgorithm.all(in: members[member]?.string.map { [$0] }).isDisjoint(with: allowed)
+        || hasAlgorithm(member, of: metadata.profile)
     }
+  }
+
+  /// Returns whether the server has registered an algorithm of a profile's list in a member.
+  func hasAlgorithm(_ member: String, of profile: SecurityProfile) -> Bool {
+    let registered = JWSAlgorithm.all(in: members[member]?.string.map { [$0] })
+    return !registered.isDisjoint(with: profile.algorithms ?? [])
   }
 
   /// Returns this registration with its redirect URIs in the order of `uris`, if these are the same

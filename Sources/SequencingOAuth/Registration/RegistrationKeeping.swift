@@ -66,19 +66,19 @@ struct RegistrationKeeping: Sendable {
 
   /// Returns whether a client with a valid secret can be used although its renewal failed.
   ///
-  /// It can if the renewal would only have verified the client, or if the client lacks only scopes
-  /// and ``RegistrationOptions/keepsScopes`` is set.
+  /// It can if the renewal would only have verified the client or changed how the server signs, or
+  /// if the client lacks only scopes and ``RegistrationOptions/keepsScopes`` is set.
   private func staysUsable(_ registration: ClientRegistration, isUpdate: Bool) -> Bool {
     guard registration.isUsable(at: registrar.environment.clock.now) else { return false }
-    guard isUpdate else { return registration.fits(metadata) }
+    if registration.serves(metadata) { return true }
     var withoutScope = metadata
     withoutScope.scope = nil
-    return options.keepsScopes && registration.fits(withoutScope)
+    return isUpdate && options.keepsScopes && registration.serves(withoutScope)
   }
 
   /// Returns whether a registration still works now, although it should be renewed.
   private func isBearable(_ registration: ClientRegistration) -> Bool {
-    registration.fits(metadata)
+    registration.serves(metadata)
       && registration.isUsable(at: registrar.environment.clock.now, reserve: 0)
   }
 

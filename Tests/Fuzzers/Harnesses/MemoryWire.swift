@@ -1,4 +1,4 @@
-import SQBasics
+@testable import SQBasics
 
 @testable import SequencingOAuthGRPC
 

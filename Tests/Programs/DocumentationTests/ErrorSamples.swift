@@ -21,7 +21,7 @@ func tokenOrReason(of module: AuthorizationModule) async -> String {
     if error.is(.connectionFailed, .requestTimedOut) || error.retryAfter != nil {
       return "Try again later."
     }
-    return error.requiresSignIn ? "Sign in again." : "\(error.cause ?? error)"
+    return error.requiresSignIn ? "Sign in again." : "\(error)"
   }
 }
 

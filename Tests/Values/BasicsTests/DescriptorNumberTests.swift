@@ -63,8 +63,11 @@ import Testing
     await #expect(processExitsWith: .success) {
       for number in STDIN_FILENO...STDERR_FILENO { close(number) }
       let pollers: [any SocketPoller] = [try EpollPoller(), try PollPoller()]
-      let taken = (STDIN_FILENO...STDERR_FILENO).filter { fcntl($0, F_GETFD) != -1 }
-      #expect(taken == [])
+      let taken = (STDIN_FILENO...STDERR_FILENO).compactMap {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      }
+      // Dispatch opens a file of /proc for a moment now and then.
+      #expect(taken.allSatisfy { $0.hasPrefix("/proc/") }, "\(taken)")
       for poller in pollers { #expect(poller.wakeUpDescriptor > STDERR_FILENO) }
     }
   }

@@ -138,6 +138,13 @@ import Testing
       "\(failure)")
   }
 
+  @Test func `an option's value that is a command's name is no command`() throws {
+    let failure = try #require(throws: Failure.self) {
+      try Invocation(["--browser", "sandbox", "--scoep", "x"], commands: SQDemo.commands)
+    }
+    #expect(failure.hint?.contains("Run 'sq-demo tour --help'") == true, "\(failure)")
+  }
+
   @Test(arguments: [
     (["login", "--issuer", "id.example.com", "--client-id", "app"], "https://id.example.com"),
     (["login", "--issuer", "id.example.com:8443/a"], "https://id.example.com:8443/a"),
