@@ -82,11 +82,14 @@ struct LoginView {
     let whole = Line(spans: title + [Span("  \(time)", .faint)])
     // On a narrow terminal the end of the line would be cut off: the user, or the time.
     let isWhole = TextLayout.columns(whole.text) <= canvas.width
-    let progress =
-      isWhole
-      ? [whole]
-      : canvas.paragraph("\(spinner) \(text)", .heading) + [Line(Span("  \(time)", .faint))]
-    var lines = progress.weighing(.progress) + [.blank]
+    var lines =
+      if isWhole {
+        [whole.weighing(.progress)]
+      } else {
+        canvas.paragraph("\(spinner) \(text)", .heading).weighing(.progress)
+          + [Line(Span("  \(time)", .faint)).weighing(.detail)]
+      }
+    lines.append(.blank)
     for remark in waiting.remarks {
       lines += canvas.paragraph(remark, .warning).weighing(.reason) + [.blank]
     }

@@ -42,7 +42,7 @@ import Testing
       // limit.
       #expect(try await fixture.module.send(fixture.request("GET", "/files", way)).status == 200)
       var idle = try fixture.request("GET", "/slow/a.bin", way)
-      idle.idleTimeout = .seconds(2)
+      idle.idleTimeout = .milliseconds(700)
       let silence = await fixture.failure(idle)
       #expect(silence?.code == .requestTimedOut && silence?.message.contains("silent") == true)
 

@@ -1,6 +1,6 @@
 /// Calls `ask` every 10 ms until it returns a value, or throws if it returns none within the limit.
 package func eventually<Value>(
-  _ what: String = "the awaited event", within limit: Duration = .seconds(60),
+  _ what: String = "the awaited event", within limit: Duration = .seconds(45),
   isolation: isolated (any Actor)? = #isolation,
   _ ask: () async throws -> Value?
 ) async throws -> Value {
@@ -16,7 +16,7 @@ package func eventually<Value>(
 
 /// Waits until a condition holds, or throws if it does not within the time limit.
 package func eventually(
-  _ what: String = "the awaited event", within limit: Duration = .seconds(60),
+  _ what: String = "the awaited event", within limit: Duration = .seconds(45),
   isolation: isolated (any Actor)? = #isolation,
   _ condition: () async throws -> Bool
 ) async throws {

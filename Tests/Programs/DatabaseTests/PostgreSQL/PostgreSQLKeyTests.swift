@@ -267,7 +267,7 @@ import Testing
       try await store.changeKey(to: Self.newKey)
       let new = try await sealer(Self.newKey)
       #expect(try await json(new) == later)
-      #expect(try await store.load("a") == record("a"))
+      #expect(try await store.load("a")?.token == record("a").token)
       let form = later.replacing(#""token":{"#, with: #""sender_token":{"#)
       try await write(form, new)
       await failure(.storeTooNew) { try await store.load("a") }
