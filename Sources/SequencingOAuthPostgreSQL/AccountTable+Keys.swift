@@ -49,7 +49,7 @@ extension AccountTable {
   }
 
   /// Reads a key from two columns of a row, and notes that the database has a key.
-  func key(_ row: SQLRow?, _ column: Int) -> AccountKeys.Name? {
+  func presentKey(_ row: SQLRow?, _ column: Int) -> AccountKeys.Name? {
     let key = Self.key(row, column)
     if key != nil { keys.foundKey() }
     return key
@@ -136,7 +136,7 @@ extension AccountTable {
 
   private func newestHeader() async throws(SQOAuthError) -> AccountKeys.Name {
     let row = try await run(statements.keys.newestHeader).first
-    guard let key = key(row, 0) else { throw Self.lacksKey }
+    guard let key = presentKey(row, 0) else { throw Self.lacksKey }
     return key
   }
 

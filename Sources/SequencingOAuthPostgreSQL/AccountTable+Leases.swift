@@ -48,7 +48,7 @@ extension AccountTable {
         statements.leases.markSent, .id(id), .bytes(ticket), .integer(version),
         .integer(key.number), .bytes(key.sealer.header)
       ).first
-      guard let row, !row.boolean(0), let newest = key(row, 1),
+      guard let row, !row.boolean(0), let newest = presentKey(row, 1),
         newest != (key.number, key.sealer.header)
       else { return row?.boolean(0) ?? false }
       key = try await openNewest(newest)

@@ -22,7 +22,7 @@ extension AccountTable {
         .bytes(key.sealer.header))
       guard rows.isEmpty else { return DueAccounts(try await accounts(rows)) }
       let row = try await run(statements.queue.next).first
-      guard let newest = key(row, 1), newest != (key.number, key.sealer.header) else {
+      guard let newest = presentKey(row, 1), newest != (key.number, key.sealer.header) else {
         return DueAccounts([], next: row?.number(0).map { .bounded(seconds: $0) })
       }
       key = try await openNewest(newest)

@@ -39,7 +39,7 @@ extension AccountTable {
         statements.registrations.put, .bytes(server), .bytes(box), .integer(key.number),
         .boolean(isOld), .bytes(ticket), .bytes(key.sealer.header)
       ).first
-      return (row?.boolean(0) == true ? () : nil, key(row, 1))
+      return (row?.boolean(0) == true ? () : nil, presentKey(row, 1))
     }
   }
 
@@ -72,7 +72,7 @@ extension AccountTable {
         statements.registrations.replace, .bytes(server), .bytes(box), .integer(key.number),
         .boolean(isOld), old.map { .bytes($0) } ?? .null, .bytes(key.sealer.header)
       ).first
-      return (row?.boolean(0) == true ? () : nil, key(row, 1))
+      return (row?.boolean(0) == true ? () : nil, presentKey(row, 1))
     }
     return saved != nil
   }

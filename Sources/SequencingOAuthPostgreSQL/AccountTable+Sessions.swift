@@ -12,7 +12,7 @@ extension AccountTable {
     try await noteDigests()
     var (digests, others): ([Data], [Int64]) = ([], [])
     for row in try await run(statements.sessions.keys) {
-      guard let key = key(row, 0) else { throw Self.damaged }
+      guard let key = presentKey(row, 0) else { throw Self.damaged }
       do throws(SQOAuthError) {
         digests.append(try await sealer(key).digest(of: name))
       } catch {

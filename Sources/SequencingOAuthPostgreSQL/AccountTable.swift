@@ -32,7 +32,7 @@ struct AccountTable {
         .bytes(sealed.digests.user), .bytes(sealed.digests.session), .bytes(ticket),
         .bytes(sealed.key.header)
       ).first
-      return (row?.integer(0), key(row, 1))
+      return (row?.integer(0), presentKey(row, 1))
     }
     if let version { return version }
     return try await self.version(of: record)
@@ -63,7 +63,7 @@ struct AccountTable {
         .bytes(next.key.header)
       ).first
       if row?.integer(0) != nil { return true }
-      let newest = key(row, 1)
+      let newest = presentKey(row, 1)
       guard let newest, newest != next.key, !isOld else {
         // An earlier attempt may have saved the record, and a key change may have encrypted it
         // again since then.
