@@ -131,8 +131,7 @@ import Testing
     _ = try await registrar.registration(of: bank, in: store)
     let update = try #require(sandbox.requests(to: .clientConfiguration).last)
     #expect(update.method == "PUT")
-    let sent = try JSONDecoder().decode(
-      [String: JSONValue].self, from: try #require(update.body))
+    let sent = try JSONDecoder().decode([String: JSONValue].self, from: update.body)
     #expect(sent["id_token_signed_response_alg"] == "ES256")
   }
 
