@@ -46,7 +46,7 @@ struct Requester: Sendable {
   ///
   /// If ID tokens or the assertions of an identity provider name both users, they must be the same.
   /// Otherwise, both sign-ins must belong to the same series, and a user whom an ID token names must
-  /// still be at the same issuer. Nobody may complete the request after the app has ended the
+  /// still be at the same issuer. No user may complete the request after the app has ended the
   /// session.
   func admits(_ now: Requester) -> Bool {
     guard !isSignedOut else { return false }
