@@ -53,7 +53,8 @@ extension ResourceClient {
     }
     let chosen = servers.last { $0.problem == nil }
     let demanded = try binding(challenges, found.metadata, of: chosen?.client)
-    // A client that was registered by hand may bind its tokens although neither the resource nor the app asks for it.
+    // A client that was registered by hand may bind its tokens although neither the resource nor
+    // the app asks for it.
     let client = chosen?.client.map {
       configuration(of: $0, binding: demanded, for: found.metadata.resource)
     }
