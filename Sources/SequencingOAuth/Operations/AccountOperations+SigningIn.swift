@@ -25,14 +25,13 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/signInUnderWay`` during another sign-in;
   ///   ``SQOAuthError/Code/cancelled`` if the app or the user agent cancels the sign-in, or the app
   ///   ends the session meanwhile; ``SQOAuthError/Code/timedOut`` after
-  ///   ``ClientConfiguration/signInTimeout``; ``SQOAuthError/Code/accessDenied`` if the user refuses,
-  ///   or another code of the server; ``SQOAuthError/Code/browserUnavailable`` or
+  ///   ``ClientConfiguration/signInTimeout``; ``SQOAuthError/Code/accessDenied`` if the user
+  ///   refuses, or another code of the server; ``SQOAuthError/Code/browserUnavailable`` or
   ///   ``SQOAuthError/Code/portInUse`` if the browser or the redirect's port cannot be opened;
   ///   ``SQOAuthError/Code/idTokenSubject`` if another user than ``SignInOptions/requiresSameUser``
-  ///   allows signs in; ``SQOAuthError/Code/storeFailed`` if the store could not save the token, which is in use
-  ///   nevertheless;
-  ///   ``SQOAuthError/Code/invalidConfiguration`` if the configuration allows no sign-in; the errors
-  ///   of the requests to the server.
+  ///   allows signs in; ``SQOAuthError/Code/storeFailed`` if the store could not save the token,
+  ///   which is in use nevertheless; ``SQOAuthError/Code/invalidConfiguration`` if the
+  ///   configuration allows no sign-in; the errors of the requests to the server.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
     try await module.signIn(SignIn.Request(place: .browser, options: options))
@@ -44,8 +43,8 @@ extension AccountOperations {
   /// request names the user of the account's ``SQToken/idToken``, in memory or in the store, unless
   /// the options have an ``SignInOptions/idTokenHint``. If another client or server has been
   /// registered since that user's sign-in, the request names no user. A request that names the user
-  /// is pushed if the server takes pushed requests. Otherwise the browser's command has the ID token
-  /// in its URL, which other users of the machine can read.
+  /// is pushed if the server takes pushed requests. Otherwise the browser's command has the ID
+  /// token in its URL, which other users of the machine can read.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the

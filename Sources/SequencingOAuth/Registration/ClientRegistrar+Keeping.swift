@@ -8,12 +8,13 @@ extension ClientRegistrar {
   ///
   /// A stored registration is used unchanged if it passes ``ClientRegistration/check(against:)``,
   /// no grant and no scope has been added to `metadata`, the server signs as its profile demands or
-  /// was asked to, and its secret is valid for at least another hour. Otherwise the client updates the registration at the server, so that its
-  /// identifier stays the same and its users' accounts remain valid. The client registers again
-  /// only if the update is impossible: the server offers no updates, no longer knows the client, or
-  /// the update does not have the required result. The old registration is deleted if its secret
-  /// has expired. If the server cannot be reached, a stored registration that has all that
-  /// `metadata` requires remains in use until its secret expires.
+  /// was asked to, and its secret is valid for at least another hour. Otherwise the client updates
+  /// the registration at the server, so that its identifier stays the same and its users' accounts
+  /// remain valid. The client registers again only if the update is impossible: the server offers
+  /// no updates, no longer knows the client, or the update does not have the required result. The
+  /// old registration is deleted if its secret has expired. If the server cannot be reached, a
+  /// stored registration that has all that `metadata` requires remains in use until its secret
+  /// expires.
   ///
   /// Processes and hosts that share a store may call this method at the same time with the same
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client

@@ -82,8 +82,8 @@ public struct RequestAuthorization: Sendable {
   /// Decides what to do after a response, and gets another token or proof if that can help.
   ///
   /// A request is sent with two tokens at most, and with a third one if the second was refreshed
-  /// while the request was on its way. With each token, it is repeated with a new proof or new fields
-  /// as often as ``ProofRepeats`` allows.
+  /// while the request was on its way. With each token, it is repeated with a new proof or new
+  /// fields as often as ``ProofRepeats`` allows.
   package func verdict(
     afterStatus status: Int, fields: HeaderFields
   ) async throws(SQOAuthError) -> Verdict {
@@ -132,9 +132,10 @@ extension RequestAuthorization {
   /// It is `nil` unless the response refuses the token or its proof (status 401, without an error
   /// code that names a different reason), or the app's authenticator asks for a repeat. If several
   /// requests were refused with the same token, the token is refreshed only once. If a server
-  /// refuses the fresh token too, it gets no third token, unless that token was refreshed meanwhile,
-  /// and its later refusals cause no refresh for a while. Call this method after each response, because any response may have a nonce for
-  /// the next proof. Do not call it for a request whose content cannot be sent again.
+  /// refuses the fresh token too, it gets no third token, unless that token was refreshed
+  /// meanwhile, and its later refusals cause no refresh for a while. Call this method after each
+  /// response, because any response may have a nonce for the next proof. Do not call it for a
+  /// request whose content cannot be sent again.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``;
   ///   ``SQOAuthError/Code/originNotAllowed`` if the app has registered another client meanwhile,

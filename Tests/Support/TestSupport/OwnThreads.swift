@@ -7,7 +7,9 @@ package import Testing
 /// process in calls that block. On a machine with two cores, one such test holds the whole pool,
 /// and every other test waits until that process has ended.
 package struct OwnThreads: TestTrait, TestScoping {
-  private static let executor = ThreadExecutor()
+  /// The queue gives each job its own thread.
+  private static let executor = QueueExecutor(
+    DispatchQueue(label: "tests with threads of their own", attributes: .concurrent))
 
   /// Runs the test with an executor that gives each job its own thread.
   package func provideScope(
@@ -23,30 +25,21 @@ extension Trait where Self == OwnThreads {
   package static var ownThreads: Self { OwnThreads() }
 }
 
-/// An executor that gives each job its own thread.
-private final class ThreadExecutor: TaskExecutor {
-  private let queue = DispatchQueue(
-    label: "tests with threads of their own", attributes: .concurrent)
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    let executor = asUnownedTaskExecutor()
-    queue.async { job.runSynchronously(on: executor) }
-  }
-}
-
 /// Runs a body on a serial queue of its own, for a process that has no free file descriptor.
 ///
 /// While jobs wait in one of Dispatch's shared queues, Dispatch opens a file each second, and
 /// crashes if it cannot. It does not do so for serial queues.
 @discardableResult
 package func onSerialQueue<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-  try await withTaskExecutorPreference(QueueExecutor()) { try await body() }
+  let queue = DispatchQueue(label: "tests without free descriptors")
+  return try await withTaskExecutorPreference(QueueExecutor(queue)) { try await body() }
 }
 
-/// An executor that runs all jobs on one serial queue.
+/// An executor that runs jobs on a queue.
 private final class QueueExecutor: TaskExecutor {
-  private let queue = DispatchQueue(label: "tests without free descriptors")
+  private let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) { self.queue = queue }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
