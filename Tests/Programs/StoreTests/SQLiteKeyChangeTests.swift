@@ -33,6 +33,9 @@ import Testing
   }
 
   /// A library that suspends the process when it is about to create a write-ahead copy's file.
+  ///
+  /// The thread sends the signal to itself: after a signal to the process, another thread may stop
+  /// the process later, and this thread would go on until then.
   private static let stopSource = """
     #define _GNU_SOURCE
     #include <fcntl.h>
@@ -43,7 +46,8 @@ import Testing
     #include <unistd.h>
     static int opening(const char *path, int flags, va_list list) {
       int mode = flags & O_CREAT ? va_arg(list, int) : 0;
-      if ((flags & O_CREAT) && strstr(path, ".landing-")) syscall(SYS_kill, getpid(), SIGSTOP);
+      if ((flags & O_CREAT) && strstr(path, ".landing-"))
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGSTOP);
       return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     }
     int open(const char *path, int flags, ...) {
