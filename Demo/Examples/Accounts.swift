@@ -33,11 +33,13 @@ let issuer = settings["ISSUER"] ?? "http://127.0.0.1:8989"
 let api = settings["API"] ?? "\(issuer)/api/me"
 
 do {
-  let client = try ClientConfiguration(
+  var client = try ClientConfiguration(
     clientID: settings["CLIENT_ID"] ?? "sandbox-app", redirectURI: "http://127.0.0.1/callback",
     scope: "profile", provider: .issuer(issuer),
     // The server lets the user choose an account, even if one is signed in there.
     authorizationParameters: ["prompt": "select_account"])
+  // The accounts' tokens go to this server only.
+  client.resourceOrigins = [try ResourceOrigin(api)]
   let manager = AccountManager(store: try EncryptedFileTokenStore(service: "com.example.accounts"))
 
   do {

@@ -5,6 +5,9 @@ package import SQBasics
 /// Each account has an ``AuthorizationModule``. The module updates the account's record in the
 /// store after a sign-in, after a refresh, and when the session ends. Any method may be called from
 /// any thread.
+///
+/// List the servers of your APIs in the clients' ``ClientConfiguration/resourceOrigins``: the server
+/// of an account's first request is not allowed by itself.
 public final class AccountManager: Sendable {
   /// The module of an account.
   private struct Entry {
@@ -115,7 +118,7 @@ public final class AccountManager: Sendable {
     // `ComparingTokenStore`, which discards a token that is refreshed meanwhile.
     let module =
       known
-      ?? flushed(
+      ?? managed(
         AuthorizationModule(
           .failure(
             SQOAuthError(
@@ -172,13 +175,14 @@ public final class AccountManager: Sendable {
   package func module(
     for configuration: ClientConfiguration, id: String = "default"
   ) -> AuthorizationModule {
-    flushed(
+    managed(
       AuthorizationModule(configuration: configuration, environment: environment, accountID: id))
   }
 
-  /// Lets ``flush()`` wait for a new module's session and token requests, and returns the module.
-  private func flushed(_ module: AuthorizationModule) -> AuthorizationModule {
-    module.context.count(among: tokenRequests)
+  /// Lets ``flush()`` wait for a new module's session and token requests, allows no server because
+  /// of its first request, and returns the module.
+  private func managed(_ module: AuthorizationModule) -> AuthorizationModule {
+    module.context.join(managers: tokenRequests)
     let session = module.session
     withExtendedLifetime(sessions.withLock { $0.add(session) }) {}
     return module
@@ -198,7 +202,7 @@ public final class AccountManager: Sendable {
       }
       if let module { return module }
       // Not under the lock, because a new module calls the environment's clock.
-      new = flushed(
+      new = managed(
         AuthorizationModule(configuration: configuration, environment: environment, accountID: id))
     }
   }

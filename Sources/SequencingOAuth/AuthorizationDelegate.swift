@@ -17,6 +17,10 @@
 /// the main queue. If the delegate belongs to a global actor other than the main actor, its
 /// conformance must be `nonisolated`. A method may be `async`; the next call waits until it has
 /// returned. The SDK holds the delegate weakly.
+///
+/// If the delegate does not implement an optional method, the SDK calls another one, as the method's
+/// description says. The default implementations themselves call nothing: a delegate that passes the
+/// calls on to another delegate, or calls its own methods, must call a method that is implemented.
 public protocol AuthorizationDelegate: AnyObject {
   /// Tells the delegate that the user signed in.
   ///
@@ -28,48 +32,50 @@ public protocol AuthorizationDelegate: AnyObject {
 
   /// Tells the delegate that the sign-in failed with an error.
   ///
-  /// By default this calls ``userIsNotAuthorized()``.
+  /// If the delegate does not implement this method, the SDK calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userIsNotAuthorized(because error: SQOAuthError) async
 
   /// Tells the delegate that the sign-in was cancelled.
   ///
-  /// The user refused or did not come back in time, or the app cancelled the sign-in. By default
-  /// this calls ``userIsNotAuthorized()``.
+  /// The user refused or did not come back in time, or the app cancelled the sign-in. If the
+  /// delegate does not implement this method, the SDK calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userDidCancelAuthorization() async
 
   /// Tells the delegate that the sign-in was cancelled, with an error that says how.
   ///
   /// The user refused or did not come back in time, or the app cancelled the sign-in. If the server
   /// shows an error page in the browser, for example because the redirect URI is not registered,
-  /// the SDK sees only that the user does not come back. The error's message says what is known. By
-  /// default this calls ``userDidCancelAuthorization()``.
+  /// the SDK sees only that the user does not come back. The error's message says what is known. If
+  /// the delegate does not implement this method, the SDK calls ``userDidCancelAuthorization()``.
   nonisolated(nonsending) func userDidCancelAuthorization(because error: SQOAuthError) async
 
   /// Asks the delegate to show a code that the user must enter on another device.
   ///
   /// Show the code and the address until the sign-in ends. The SDK calls this method once for each
-  /// sign-in on another device. ``SQOAuth/authorizeUserWithDeviceCode()`` needs this method.
+  /// sign-in on another device. ``SQOAuth/authorizeUserWithDeviceCode()`` needs this method: if the
+  /// delegate does not implement it, the SDK ends the sign-in with an error, unless a closure of the
+  /// app shows the code.
   nonisolated(nonsending) func userMustEnterCode(_ authorization: DeviceAuthorization) async
 }
 
 extension AuthorizationDelegate {
   /// Makes the SDK call ``userIsNotAuthorized()`` for a failed sign-in.
   public func userIsNotAuthorized(because error: SQOAuthError) {
-    OptionalMethod.isDefault()
+    OptionalMethod.userIsNotAuthorizedBecause.isInherited(by: self)
   }
 
   /// Makes the SDK call ``userIsNotAuthorized()`` for a cancelled sign-in.
   public func userDidCancelAuthorization() {
-    OptionalMethod.isDefault()
+    OptionalMethod.userDidCancelAuthorization.isInherited(by: self)
   }
 
   /// Makes the SDK call ``userDidCancelAuthorization()`` for a cancelled sign-in.
   public func userDidCancelAuthorization(because error: SQOAuthError) {
-    OptionalMethod.isDefault()
+    OptionalMethod.userDidCancelAuthorizationBecause.isInherited(by: self)
   }
 
   /// Makes the SDK end the sign-in with an error, unless a closure of the app shows the code.
   public func userMustEnterCode(_ authorization: DeviceAuthorization) {
-    OptionalMethod.isDefault()
+    OptionalMethod.userMustEnterCode.isInherited(by: self)
   }
 }

@@ -104,8 +104,8 @@ extension AuthorizationModule {
   /// the account, or register the earlier client again. A refresh that failed with
   /// the earlier client can be tried again at once, unless the server asked for a pause.
   ///
-  /// If neither the provider nor the app named an API, the server of the app's first request gets
-  /// the tokens (``ClientConfiguration/resourceOrigins``). That permission ends when the provider
+  /// If neither the provider nor the app named an API, the server of the first request may get the
+  /// tokens (``ClientConfiguration/resourceOrigins``). That permission ends when the provider
   /// changes. Permissions for servers that the app named stay, for the new client's tokens.
   public func register(_ configuration: ClientConfiguration) {
     configure(.success(configuration))

@@ -105,12 +105,19 @@ public final class SQOAuth: AccountOperations {
     _ delegate: any AuthorizationDelegate, why error: SQOAuthError
   ) async {
     if error.isCancellation {
-      if await OptionalMethod.call({ await delegate.userDidCancelAuthorization(because: error) }) {
-        return
+      let hasReason = await OptionalMethod.userDidCancelAuthorizationBecause.call(of: delegate) {
+        await delegate.userDidCancelAuthorization(because: error)
       }
-      if await OptionalMethod.call({ await delegate.userDidCancelAuthorization() }) { return }
-    } else if await OptionalMethod.call({ await delegate.userIsNotAuthorized(because: error) }) {
-      return
+      if hasReason { return }
+      let isImplemented = await OptionalMethod.userDidCancelAuthorization.call(of: delegate) {
+        await delegate.userDidCancelAuthorization()
+      }
+      if isImplemented { return }
+    } else {
+      let isImplemented = await OptionalMethod.userIsNotAuthorizedBecause.call(of: delegate) {
+        await delegate.userIsNotAuthorized(because: error)
+      }
+      if isImplemented { return }
     }
     await delegate.userIsNotAuthorized()
   }
@@ -124,9 +131,10 @@ public final class SQOAuth: AccountOperations {
     } cast: {
       castToAuthorizationDelegate($0)
     } call: { delegate in
-      if await !OptionalMethod.call({ await delegate.userMustEnterCode(authorization) }) {
-        signIns.delegateHasNoScreen(for: signIn)
+      let hasScreen = await OptionalMethod.userMustEnterCode.call(of: delegate) {
+        await delegate.userMustEnterCode(authorization)
       }
+      if !hasScreen { signIns.delegateHasNoScreen(for: signIn) }
     }
     module.callbacks.inOrder {
       if await !call.run() { signIns.delegateHasNoScreen(for: signIn) }
@@ -144,13 +152,15 @@ public final class SQOAuth: AccountOperations {
       switch event {
       case .refreshed(let token): await delegate.tokenIsRefreshed(token)
       case .takenOver(let token):
-        if await !OptionalMethod.call({ await delegate.tokenIsTakenOver(token) }) {
-          await delegate.tokenIsRefreshed(token)
+        let isImplemented = await OptionalMethod.tokenIsTakenOver.call(of: delegate) {
+          await delegate.tokenIsTakenOver(token)
         }
+        if !isImplemented { await delegate.tokenIsRefreshed(token) }
       case .replaced(let token):
-        if await !OptionalMethod.call({ await delegate.sessionIsReplaced(token) }) {
-          await delegate.tokenIsRefreshed(token)
+        let isImplemented = await OptionalMethod.sessionIsReplaced.call(of: delegate) {
+          await delegate.sessionIsReplaced(token)
         }
+        if !isImplemented { await delegate.tokenIsRefreshed(token) }
       // The refresh has succeeded; only the stream of events reports the ignored ID token.
       case .idTokenIgnored: break
       case .endsSoon(let date): await delegate.sessionEndsSoon(date)

@@ -6,6 +6,10 @@ public import SQFoundation
 /// neither `async` nor `nonisolated(nonsending)`. A delegate that belongs to an actor is called on
 /// that actor, any other delegate on ``AccountOperations/callbackQueue``. The SDK holds the
 /// delegate weakly.
+///
+/// If the delegate does not implement an optional method, the SDK calls another one or none, as the
+/// method's description says. The default implementations themselves call nothing: a delegate that
+/// passes the calls on to another delegate must call a method that is implemented.
 public protocol TokenRefreshDelegate: AnyObject {
   /// Tells the delegate that the SDK got a newer token, with the newest refresh token.
   ///
@@ -17,13 +21,13 @@ public protocol TokenRefreshDelegate: AnyObject {
   /// Tells the delegate that another process refreshed the token, and that the SDK read it from the
   /// store.
   ///
-  /// By default this calls ``tokenIsRefreshed(_:)``.
+  /// If the delegate does not implement this method, the SDK calls ``tokenIsRefreshed(_:)``.
   nonisolated(nonsending) func tokenIsTakenOver(_ token: SQToken) async
 
   /// Tells the delegate that another process signed a user in to the account.
   ///
-  /// It may be a different user; the token is from that sign-in. By default this calls
-  /// ``tokenIsRefreshed(_:)``.
+  /// It may be a different user; the token is from that sign-in. If the delegate does not implement
+  /// this method, the SDK calls ``tokenIsRefreshed(_:)``.
   nonisolated(nonsending) func sessionIsReplaced(_ token: SQToken) async
 
   /// Tells the delegate that the SDK could not refresh, store or load the token; a running session
@@ -46,12 +50,12 @@ public protocol TokenRefreshDelegate: AnyObject {
 extension TokenRefreshDelegate {
   /// Makes the SDK call ``tokenIsRefreshed(_:)`` when another process refreshed the token.
   public func tokenIsTakenOver(_ token: SQToken) {
-    OptionalMethod.isDefault()
+    OptionalMethod.tokenIsTakenOver.isInherited(by: self)
   }
 
   /// Makes the SDK call ``tokenIsRefreshed(_:)`` when another process signed a user in.
   public func sessionIsReplaced(_ token: SQToken) {
-    OptionalMethod.isDefault()
+    OptionalMethod.sessionIsReplaced.isInherited(by: self)
   }
 
   /// Ignores a failed attempt to refresh, store or load the token.

@@ -24,10 +24,12 @@ guard let secret = settings["CLIENT_SECRET"] else {
 }
 
 do {
-  let client = try ClientConfiguration(
+  let issuer = settings["ISSUER"] ?? "http://127.0.0.1:8989"
+  var client = try ClientConfiguration(
     clientID: settings["CLIENT_ID"] ?? "sandbox-service", clientSecret: secret,
-    redirectURI: "\(address)/callback", scope: "openid profile",
-    provider: .issuer(settings["ISSUER"] ?? "http://127.0.0.1:8989"))
+    redirectURI: "\(address)/callback", scope: "openid profile", provider: .issuer(issuer))
+  // The servers that may get the users' tokens; list your APIs here.
+  client.resourceOrigins = [try ResourceOrigin(issuer)]
   // The store is in the user's state folder, with its key beside it, and both processes use it.
   let store = try SQLiteTokenStore(service: "com.example.web")
   let folder = URL(filePath: store.path).deletingLastPathComponent().path

@@ -41,12 +41,16 @@ package final class ClientContext: Sendable {
     lazyTokenRequests.get(orMake: TokenRequests(among: state.withLock(\.managersTokenRequests)))
   }
 
-  /// Counts the account's token requests among those of a manager too; call it before the first
-  /// request.
+  /// Applies the rules for a module that a manager creates; call it before the first request.
   ///
-  /// The account may be released while its request, or the revocation of its token, continues.
-  func count(among requests: TokenRequests) {
-    state.withLock { $0.managersTokenRequests = requests }
+  /// The account's token requests count among the manager's too, because the account may be released
+  /// while its request, or the revocation of its token, continues. No server gets the tokens because
+  /// its request was the first.
+  func join(managers requests: TokenRequests) {
+    state.withLock { state in
+      state.managersTokenRequests = requests
+      state.servers.isManaged = true
+    }
   }
 
   package var environment: ClientEnvironment { state.withLock(\.environment) }

@@ -3,18 +3,26 @@
 /// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only those and the
 /// servers of ``AccountOperations/allowTokens(at:)-(String...)`` get the tokens. Without a list,
 /// the provider's own servers and the servers that the app named get them. If no API is named, the
-/// server of the app's first request gets them too. A server whose URL came only from a response
-/// gets no token.
+/// server of the first request gets them too, unless an ``AccountManager`` created the account's
+/// module.
 struct ResourceServers {
   /// The servers that the app named by ``AccountOperations/allowTokens(at:)-(String...)``.
   private var allowed: Set<ResourceOrigin> = []
   /// The servers for which the app has created a pipe or an RPC channel.
   private var named: Set<ResourceOrigin> = []
-  /// The server of the app's first request, if neither the app nor the provider named an API.
+  /// The server of the first request of this module in this process, if neither the app nor the
+  /// provider named an API.
   ///
-  /// Before that request no API had responded, so no API can have chosen the request's URL. The
-  /// server may be the provider's own, because that server may have an API.
+  /// Before that request no API had responded to this module, so no API can have chosen the
+  /// request's URL, unless the app stored a URL in an earlier run. The server may be the provider's
+  /// own, because that server may have an API.
   private var first: ResourceOrigin?
+  /// Whether an ``AccountManager`` created the account's module.
+  ///
+  /// Then no server gets the tokens because its request was the first. A program with many accounts
+  /// creates their modules again and again, and an earlier module's response, or a link that a user
+  /// follows, may have chosen the URL of the first request.
+  var isManaged = false
 
   /// Allows servers that the app names, whether or not the client has a list.
   mutating func allow(_ origins: some Sequence<ResourceOrigin>) {
@@ -44,7 +52,7 @@ struct ResourceServers {
   mutating func allowsFirst(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     let isFirst =
       client.resourceOrigins.isEmpty && named.isEmpty && allowed.isEmpty && first == nil
-      && !client.provider.namesAPIs
+      && !client.provider.namesAPIs && !isManaged
     if isFirst { first = origin }
     return allows(origin, of: client)
   }
@@ -58,6 +66,15 @@ struct ResourceServers {
         "the client's resourceOrigins do not list \(origin), so the token was not sent. If that "
           + "server may see the token, add it: "
           + "configuration.resourceOrigins.insert(try ResourceOrigin(\"\(origin)\"))")
+    }
+    guard !isManaged else {
+      // A list replaces the servers of pipes and RPC channels, so the line names them too.
+      let servers = named.union([origin]).map { "try ResourceOrigin(\"\($0)\")" }.sorted()
+      return SQOAuthError(
+        .originNotAllowed,
+        "the app did not name \(origin) as a server that may see the token, so the token was not "
+          + "sent. If that server may see it, list in the client all servers to which the app sends "
+          + "requests: configuration.resourceOrigins = [\(servers.joined(separator: ", "))]")
     }
     // If the app calls `allowTokens` before its first request, that request no longer allows its
     // server. So the message also names the server of the app's first request.

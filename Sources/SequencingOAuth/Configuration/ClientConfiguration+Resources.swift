@@ -28,8 +28,13 @@ extension ClientConfiguration {
   ///   ``Provider/google`` names;
   /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
   ///   ``AccountOperations/allowTokens(at:)-(String...)``;
-  /// - if neither the provider nor the app names an API, the server of the first request that the
-  ///   app sends or authenticates; this may be the provider's own server.
+  /// - if neither the provider nor the app names an API, and no ``AccountManager`` created the
+  ///   module, the server of the first request that the app sends or authenticates with this module
+  ///   in this process; this may be the provider's own server.
+  ///
+  /// So an app that stores URLs from a server's responses, or whose first URL may come from
+  /// elsewhere, must list its servers here. In a program with many accounts, any request may be the
+  /// first one of an account's module, so the modules of a manager have no such rule.
   ///
   /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. The SDK's own
   /// requests to the provider, such as the request to its UserInfo endpoint, need no permission. In

@@ -46,6 +46,17 @@ public struct AccessTokenClaims: Sendable, Hashable {
   let loginDate: Date?
   /// The allowed difference between the clocks of this service and of the server.
   private let clockTolerance: Duration
+  /// The clock by which the service checked the token.
+  private var ownClock = OwnClock()
+
+  /// A service's clock; claims are equal whatever clock they were checked by.
+  private struct OwnClock: Sendable, Hashable {
+    var clock: any WallClock = SystemClock()
+
+    static func == (_: Self, _: Self) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+  }
 
   /// Throws if the token is not for this service.
   ///
@@ -104,20 +115,21 @@ public struct AccessTokenClaims: Sendable, Hashable {
   /// If `acrValues` is not empty, it must contain the token's authentication context (`acr`). If
   /// `maxAge` is given, the login (`auth_time`) must not be older, and it must not be in the future
   /// by more than the clock tolerance of the ``AccessTokenValidator`` or the ``TokenIntrospector``.
-  /// A token does not pass if a required claim is missing or cannot be read.
+  /// Without `now`, the time is that of their `ClientEnvironment.clock`, by which they also checked
+  /// the token. A token does not pass if a required claim is missing or cannot be read.
   ///
   /// - Throws: `SQOAuthError.Code.insufficientUserAuthentication`; answer with ``AccessRefusal``,
   ///   so that the client knows which login to ask for.
   /// - SeeAlso: RFC 9470, sections 3 and 6
   public func requireLogin(
-    acrValues: [String] = [], maxAge: Duration? = nil, at now: Date = Date()
+    acrValues: [String] = [], maxAge: Duration? = nil, at now: Date? = nil
   ) throws(SQOAuthError) {
     let context = claims["acr"]?.string
     let isStrong = acrValues.isEmpty || context.map { acrValues.contains($0) } ?? false
     let isNew =
       maxAge.map { limit in
         guard let loginDate else { return false }
-        let age = now.timeIntervalSince(loginDate)
+        let age = (now ?? ownClock.clock.now).timeIntervalSince(loginDate)
         return -clockTolerance.seconds <= age && age <= limit.seconds
       } ?? true
     guard isStrong, isNew else {
@@ -148,6 +160,13 @@ public struct AccessTokenClaims: Sendable, Hashable {
     username = claims["username"]?.string
     proofKeyThumbprint = claims["cnf"]?.object?["jkt"]?.string
     certificateThumbprint = claims["cnf"]?.object?["x5t#S256"]?.string
+  }
+
+  /// Returns the claims, which a service has checked by its clock.
+  func checked(by clock: any WallClock) -> Self {
+    var claims = self
+    claims.ownClock.clock = clock
+    return claims
   }
 
   /// Creates claims that no server has issued, for a service's tests.

@@ -156,7 +156,7 @@ public struct AccessTokenValidator: Sendable {
     let (members, _, keys) = try await signatures.claims(of: text, as: kind)
     let rules = AccessTokenRules(
       issuer: signatures.issuer(of: members), audience: audience, profile: profile, dates: dates)
-    let claims = try rules.check(members)
+    let claims = try rules.check(members).checked(by: context.withEnvironment(\.clock))
     if let digest, let keys {
       let entry = VerifiedTokens.Entry(claims: claims, keys: keys)
       verified.keep(entry, of: digest, at: steadyTime)

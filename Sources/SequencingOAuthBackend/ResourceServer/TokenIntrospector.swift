@@ -218,7 +218,8 @@ public final class TokenIntrospector: Sendable {
     }
     let response = IntrospectionResponse(
       request: request, client: client, requiresTokenType: requiresTokenType)
-    return try await response.read(answer, signatures: signatures)
+    return try await response.read(answer, signatures: signatures)?
+      .checked(by: client.environment.clock)
   }
 
   /// Returns the client with the server's metadata, which must name keys if responses are signed.

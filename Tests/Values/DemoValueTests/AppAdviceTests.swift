@@ -28,6 +28,7 @@ import Testing
     ("clientAssertionSource or a certificate", "the program signs in users"),
     ("grantAssertionSource", "the program makes no assertions for users"),
     ("allowsPasswordGrant", "the program never asks for a user's password"),
+    ("try ResourceOrigin(", "a part of the message about resourceOrigins"),
     ("tokenBinding must have the algorithm", "a part of the message about the profile"),
     ("authorizationResponseAlgorithm must be", "a part of the message about the profile"),
     ("userInfoAlgorithm", "the program expects no signature of UserInfo"),

@@ -231,6 +231,32 @@ import Testing
     #expect(server.sandbox.requests(to: .keys).count == 2)
   }
 
+  /// A login that is recent by the service's clock may be far from recent by the system's.
+  @Test(arguments: [true, false])
+  func `the age of a login is measured by the clock of the validator or the introspector`(
+    isSigned: Bool
+  ) async throws {
+    let server = try await ResourceServerFixture(isSigned ? .rs256 : nil)
+    server.clock.advance(by: 864_000)
+    let login = Int(server.clock.now.timeIntervalSince1970)
+    let check: () async throws -> AccessTokenClaims
+    if isSigned {
+      let validator = try server.validator()
+      let token = server.token(.jwt { $0.claims["auth_time"] = .integer(login) })
+      check = { try await validator.validate(token) }
+    } else {
+      let introspector = try server.introspector()
+      let token = server.token()
+      server.sandbox.misbehave(at: .introspection, .member("auth_time", .integer(login)))
+      check = { try #require(try await introspector.claims(of: token)) }
+    }
+    // The second check finds the result of the first one in memory.
+    for _ in 0..<2 { try await check().requireLogin(maxAge: .seconds(60)) }
+    let claims = try await check()
+    server.clock.advance(by: 61)
+    failure(.insufficientUserAuthentication) { try claims.requireLogin(maxAge: .seconds(60)) }
+  }
+
   @Test func `a validator with no audience, no algorithm or a symmetric algorithm is rejected`()
     throws
   {

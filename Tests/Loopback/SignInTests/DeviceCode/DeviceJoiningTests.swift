@@ -96,6 +96,19 @@ import Testing
     #expect(delegate.shown == [authorization])
   }
 
+  @Test func `a delegate may pass the code on to a delegate that cannot show it`() async throws {
+    let fixture = try await DeviceFixture()
+    let delegate = ForwardingScreen()
+    fixture.oauth.callbackQueue = DispatchQueue(label: "callbacks")
+    fixture.oauth.authorizationDelegate = delegate
+    fixture.oauth.authorizeUserWithDeviceCode()
+    let authorization = try await eventually { delegate.screen.shown.last }
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    try await eventually { !delegate.screen.ends.isEmpty }
+    #expect(delegate.screen.ends == ["signed in"])
+  }
+
   @Test func `a delegate that cannot show codes fails the sign-in unless a closure shows them`()
     async throws
   {
@@ -167,4 +180,21 @@ private final class CodeScreen: AuthorizationDelegate, Sendable {
   }
 
   func userIsNotAuthorized() { state.withLock { $0.ends.append("not signed in") } }
+}
+
+/// A delegate that shows codes, and passes them on to a delegate that does not.
+private final class ForwardingScreen: AuthorizationDelegate, Sendable {
+  let screen = CodeScreen()
+  private let other = RecordingDelegate()
+
+  func userMustEnterCode(_ authorization: DeviceAuthorization) {
+    screen.userMustEnterCode(authorization)
+    other.userMustEnterCode(authorization)
+  }
+
+  func userIsSuccessfullyAuthorized(_ token: SQToken) {
+    screen.userIsSuccessfullyAuthorized(token)
+  }
+
+  func userIsNotAuthorized() { screen.userIsNotAuthorized() }
 }

@@ -218,10 +218,15 @@ import Testing
     await failure(.requestTimedOut) { try await client.send(request) }
   }
 
-  @Test func `an error of the consumer ends the request`() async throws {
-    let server = try Server.playing([
+  /// Returns a server whose response never ends.
+  private func endlessServer() throws -> Server {
+    try .playing([
       .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
     ])
+  }
+
+  @Test func `an error of the consumer ends the request`() async throws {
+    let server = try endlessServer()
     var request = try server.request()
     request.maximumResponseBytes = .max
     request.destination = .stream { _, data in if !data.isEmpty { throw Stop() } }
@@ -231,17 +236,24 @@ import Testing
     await failure(.invalidResponse) { try await client.send(request) }
   }
 
-  @Test func `a streamed response has a size limit and can be cancelled`() async throws {
-    let server = try Server.playing([
-      .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
-    ])
+  @Test func `a streamed response has a size limit`() async throws {
+    let server = try endlessServer()
     var request = try server.request()
     request.destination = .stream { _, _ in }
     await failure(.responseTooLarge) { try await client.send(request) }
+  }
+
+  @Test func `a cancellation ends a response whose content is being streamed`() async throws {
+    let server = try endlessServer()
+    let streams = OneShot<Void>()
+    var request = try server.request()
     request.maximumResponseBytes = .max
-    let cancelling = request
-    let task = Task { try await client.send(cancelling) }
-    await Task.yield()
+    request.destination = .stream { _, data in
+      if !data.isEmpty { streams.resolve(()) }
+    }
+    let streaming = request
+    let task = Task { try await client.send(streaming) }
+    _ = await streams.value()
     task.cancel()
     await failure(.cancelled) { try await task.value }
   }

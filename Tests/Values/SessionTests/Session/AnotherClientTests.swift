@@ -89,25 +89,44 @@ import Testing
     await failure(.duplicateName) { try await manager.account(first, id: "a") }
   }
 
-  /// If the client of a refresh came from a later registration than the one that was compared with
-  /// the record, the refresh token would go to another server.
-  @Test func `a registration during a refresh does not change the client that gets the token`()
+  /// If the client of an operation came from a later registration than the one that was compared
+  /// with the record, the refresh token would go to another server.
+  @Test func `a registration after an operation has begun does not change the operation's client`()
     async throws
   {
     let clients = [try Self.client(), try Self.client("other", server: "https://other.example")]
     let context = ClientContext(.success(clients[0]), ClientEnvironment())
-    let record = AccountRecord(
-      id: "a", clientID: "client", token: SQToken(accessToken: "T1", refreshToken: "R1"))
-    let registering = Task.detached {
-      while !Task.isCancelled {
-        for client in clients { context.configuration = .success(client) }
-        await Task.yield()
-      }
-    }
-    for _ in 0..<(isSanitized ? 1_000 : 20_000) {
-      guard let client = try? await context.client(of: record) else { continue }
-      #expect(client.configuration.clientID == "client")
-    }
-    registering.cancel()
+    let begun = context.settings
+    context.configuration = .success(clients[1])
+    let client = try await context.client(of: Self.record, by: begun)
+    #expect(client.configuration == clients[0])
+    #expect(client.metadata.tokenEndpoint.host() == "id.example")
+    await failure(.invalidConfiguration) { try await context.client(of: Self.record) }
   }
+
+  @Test func `a registration during a search for the endpoints does not change the client either`()
+    async throws
+  {
+    let issuer = "https://searched.example"
+    let metadata = ScriptedTransport.json(
+      #"{"issuer":"\#(issuer)","authorization_endpoint":"\#(issuer)/authorize","#
+        + #""token_endpoint":"\#(issuer)/token","response_types_supported":["code"]}"#)
+    let http = ScriptedTransport(metadata)
+    var environment = ClientEnvironment()
+    environment.transport = http
+    let searching = try ClientConfiguration(
+      clientID: "client", redirectURI: "com.example.app:/cb", provider: .issuer(issuer))
+    let context = ClientContext(.success(searching), environment)
+    let other = try Self.client("other", server: "https://other.example")
+    http.answer { request in
+      context.configuration = .success(other)
+      return try await metadata(request)
+    }
+    let client = try await context.client(of: Self.record)
+    #expect(!http.requests.isEmpty && client.configuration == searching)
+    #expect(client.metadata.tokenEndpoint.host() == "searched.example")
+  }
+
+  private static let record = AccountRecord(
+    id: "a", clientID: "client", token: SQToken(accessToken: "T1", refreshToken: "R1"))
 }
