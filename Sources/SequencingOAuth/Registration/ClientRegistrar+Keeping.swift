@@ -84,6 +84,9 @@ package struct RegistrationOptions: Sendable, Hashable {
   package var fixesPorts = false
   /// Whether to ask the server if it still knows a stored client that can manage itself.
   ///
+  /// It is not asked if it has replaced the token for the question before, because the answer with
+  /// the next token could be lost.
+  ///
   /// Without this check, if the server no longer knows the client, the user may see only an error
   /// page of the server.
   package var verifies = false

@@ -57,6 +57,28 @@ extension ClientRegistrar {
     return changed
   }
 
+  /// Returns whether the token endpoint of the server certainly knows a registered client.
+  ///
+  /// A server authenticates the client before it looks at a code (RFC 6749, section 3.2.1), so an
+  /// answer that refuses only the code is about a known client.
+  func knows(
+    _ registration: ClientRegistration, as metadata: ClientMetadata
+  ) async -> Bool {
+    do throws(SQOAuthError) {
+      var configuration = try registration.configuration(clientKey: metadata.keys.first)
+      configuration.acceptsServersOnThisComputer = acceptsServersOnThisComputer
+      configuration.profile = metadata.profile
+      configuration.timeout = timeout
+      let client = RegisteredClient(
+        configuration: configuration, environment: environment,
+        metadata: try await serverMetadata())
+      return await client.proving(with: try client.newProofKey()).refusalOfRandomCode()?.code
+        == .invalidGrant
+    } catch {
+      return false
+    }
+  }
+
   /// Deletes the registration at the server; this usually invalidates all tokens of the client.
   ///
   /// If the server no longer knows the registration, the method succeeds.

@@ -52,12 +52,20 @@ struct RegistrationKeeping: Sendable {
     after kept: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration? {
     guard let kept else { return try await registerAnew(replacing: nil) }
-    if isGood(kept), !(options.verifies && kept.isManageable) { return kept }
+    if isGood(kept), !verifies(kept) { return kept }
     switch try await renew(kept) {
     case .renewed(let registration): return registration
     case .changedElsewhere: return nil
     case .failed(let latest): return try await registerAnew(replacing: latest)
     }
+  }
+
+  /// Returns whether to ask the server if it still knows a client.
+  ///
+  /// If the server replaces the token that manages the registration, each question can cost it: if
+  /// the answer is lost, so is the new token.
+  private func verifies(_ registration: ClientRegistration) -> Bool {
+    options.verifies && registration.isManageable && registration.replacesToken != true
   }
 
   private func isGood(_ registration: ClientRegistration) -> Bool {
@@ -120,7 +128,7 @@ struct RegistrationKeeping: Sendable {
   private func renewal(
     of latest: ClientRegistration, isUpdate: Bool, after error: SQOAuthError
   ) async throws(SQOAuthError) -> RenewalOutcome {
-    // Only 401 says that there is no such client. A server that does not let a client read or
+    // Only 401 may mean that there is no such client. A server that does not let a client read or
     // change its registration still knows the client (RFC 7592, section 2.1), and a new client
     // would make the accounts of the old client unusable.
     if error.status != 401, staysUsable(latest, isUpdate: isUpdate) { return .renewed(latest) }
@@ -136,7 +144,15 @@ struct RegistrationKeeping: Sendable {
       guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
       try? await Task.sleep(for: .milliseconds(500))
     }
-    return try await store.kept(registrar.issuer) == latest ? .failed(latest) : .changedElsewhere
+    guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
+    // RFC 7592, section 2.1: 401 also means that the token is invalid, perhaps because the answer
+    // with the next token was lost.
+    guard error.status == 401, staysUsable(latest, isUpdate: isUpdate),
+      await registrar.knows(latest, as: metadata)
+    else { return .failed(latest) }
+    var unmanaged = latest
+    unmanaged.management = nil
+    return try await isKept(unmanaged, replacing: latest) ? .renewed(unmanaged) : .changedElsewhere
   }
 
   /// Stores a renewed registration; returns `false` if another program has changed the stored one.
