@@ -17,7 +17,7 @@ extension ClientRegistrar {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the client cannot
   ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for a response about another
   ///   client, or for a registration of another issuer (nothing is sent then); the server's error,
-  ///   with status 401 if the server no longer knows the client.
+  ///   with status 401 if the server no longer knows the client or the token for managing it.
   /// - SeeAlso: RFC 7592, section 2.1
   public func read(
     _ registration: ClientRegistration

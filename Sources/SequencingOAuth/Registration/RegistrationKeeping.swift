@@ -30,6 +30,23 @@ struct RegistrationKeeping: Sendable {
         + "of them a separate store")
   }
 
+  /// Renews a stored registration whose credentials the server has refused.
+  ///
+  /// - Returns: The registration that is in the store now; `nil` if the server does not let the
+  ///   client renew itself, or no longer knows it.
+  func renewed(_ kept: ClientRegistration) async throws(SQOAuthError) -> ClientRegistration? {
+    try metadata.check()
+    var round = self
+    // An update without these scopes would delete them.
+    round.metadata.scope = metadata.scope ?? kept.askedScope
+    round.metadata = round.wanted(after: kept)
+    switch try await round.renew(kept) {
+    case .renewed(let registration): return registration.ordered(as: round.metadata.redirectURIs)
+    case .changedElsewhere: return try await store.kept(registrar.issuer)
+    case .failed: return nil
+    }
+  }
+
   /// Returns the description to register, with the redirect URIs and scopes of the stored client.
   private func wanted(after kept: ClientRegistration?) -> ClientMetadata {
     var wanted = metadata
@@ -77,7 +94,9 @@ struct RegistrationKeeping: Sendable {
   /// It can if the renewal would only have verified the client or changed how the server signs, or
   /// if the client lacks only scopes and ``RegistrationOptions/keepsScopes`` is set.
   private func staysUsable(_ registration: ClientRegistration, isUpdate: Bool) -> Bool {
-    guard registration.isUsable(at: registrar.environment.clock.now) else { return false }
+    guard !options.isRefused, registration.isUsable(at: registrar.environment.clock.now) else {
+      return false
+    }
     if registration.serves(metadata) { return true }
     var withoutScope = metadata
     withoutScope.scope = nil
@@ -136,7 +155,7 @@ struct RegistrationKeeping: Sendable {
     // metadata that it has registered. After any other error, a client that still works stays in
     // use.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
-      guard isBearable(latest) else { throw error }
+      guard !options.isRefused, isBearable(latest) else { throw error }
       return .renewed(latest)
     }
     // Another host may have just renewed the client, and may not have stored the result yet.

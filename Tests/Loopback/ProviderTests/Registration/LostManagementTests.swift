@@ -77,8 +77,8 @@ import Testing
     let other = try await registrar.register(app)
     sandbox.misbehave(at: .clientConfiguration, .error("invalid_token", status: 401))
     sandbox.misbehave(at: .token, .hold(until: { [store] in store.save(other) }))
-    #expect(try await registration() == other)
-    #expect(kept() == other && other.isManageable)
+    #expect(try await registration().clientID == other.clientID)
+    #expect(kept()?.clientID == other.clientID && kept()?.isManageable == true)
   }
 
   /// With each question, an answer with the next token could be lost.
