@@ -65,12 +65,8 @@ struct ClientIdentification: Sendable {
       let all = server.scopes.map { ($0 + scopes).withoutRepeats() }
       metadata.scope = metadata.scope ?? all?.nonEmptyList
       metadata.profile = metadata.profile.orStricter(profile)
-      var registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
-      registrar.acceptsServersOnThisComputer = acceptsServersOnThisComputer
       let earlier = try await identity.registrations.kept(issuer)
-      var options = RegistrationOptions()
-      (options.fixesPorts, options.verifies, options.keepsScopes) = (true, true, true)
-      let registration = try await registrar.registration(
+      let registration = try await registrar(at: issuer).registration(
         of: metadata, in: identity.registrations, options)
       guard registration.allows(grantType) else {
         throw SQOAuthError(
@@ -141,6 +137,48 @@ struct ClientIdentification: Sendable {
       return nil
     }
     return try registered(kept, scope: scope)
+  }
+
+  /// What has become of a client whose credentials its server has refused.
+  enum Renewal: Sendable {
+    /// The client has other credentials now.
+    case renewed(IdentifiedClient)
+    /// The server still knows the client, and with the same credentials.
+    case unchanged
+    /// The server no longer knows the client, or does not let it renew itself.
+    case ended
+  }
+
+  /// Renews a client whose credentials its server has refused, with the same client ID.
+  ///
+  /// If another process has renewed the client already, no request is sent.
+  ///
+  /// - Throws: The error of a server that cannot be reached or is in trouble; the store's error.
+  func renewal(
+    of refused: ClientConfiguration, at issuer: String
+  ) async throws(SQOAuthError) -> Renewal {
+    guard var metadata = identity.metadata,
+      let kept = try await identity.registrations.kept(issuer), kept.clientID == refused.clientID
+    else { return .ended }
+    guard kept.clientSecret == refused.clientSecret else { return .renewed(try registered(kept)) }
+    guard kept.isManageable else { return .ended }
+    metadata.profile = metadata.profile.orStricter(profile)
+    let renewed = try await registrar(at: issuer).renewed(
+      kept, as: metadata, in: identity.registrations, options)
+    guard let renewed, renewed.clientID == kept.clientID else { return .ended }
+    return renewed.hasCredentials(of: kept) ? .unchanged : .renewed(try registered(renewed))
+  }
+
+  private func registrar(at issuer: String) -> ClientRegistrar {
+    var registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
+    registrar.acceptsServersOnThisComputer = acceptsServersOnThisComputer
+    return registrar
+  }
+
+  private var options: RegistrationOptions {
+    var options = RegistrationOptions()
+    (options.fixesPorts, options.verifies, options.keepsScopes) = (true, true, true)
+    return options
   }
 
   /// Forgets the registration of a client that its server no longer knows.

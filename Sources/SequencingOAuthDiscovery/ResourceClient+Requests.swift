@@ -15,7 +15,9 @@ extension ResourceClient {
   /// resource refuses the account, the client asks the resource again which server it trusts, and
   /// signs the user in once. One request leads to three sign-ins at most, whatever the resource
   /// demands. If the account's authorization server is out of reach and the resource names another
-  /// one, the client signs the user in there. If an answer of the resource was lost, it does so only
+  /// one, the client signs the user in there. If the authorization server refuses the credentials of
+  /// a client that registered itself, the client reads its registration, and refreshes the token
+  /// with its new secret. If an answer of the resource was lost, it does so only
   /// for an idempotent method, because the resource may have carried the request out.
   ///
   /// A request belongs to the user of the account at the time of the call, and another user's token
@@ -55,6 +57,11 @@ extension ResourceClient {
   /// Without this limit, a resource could demand something new after each sign-in, forever.
   private static let maximumSignIns = 3
 
+  /// The largest number of renewals of the client for one request.
+  ///
+  /// The first may only take over the credentials that another process has stored.
+  private static let maximumRenewals = 2
+
   /// Throws if a request is not for the resource's server.
   private func check(_ request: WebRequest) throws(SQOAuthError) {
     let origin = try ResourceOrigin(request.url)
@@ -84,6 +91,7 @@ extension ResourceClient {
     var hasSignedIn = false
     var hasLooked = false
     var hasFollowed = false
+    var renewals = 0
     while true {
       let token = access.module.currentToken
       let failure: ResourceFailure
@@ -96,6 +104,8 @@ extension ResourceClient {
       guard request.isReplayable, signIns < Self.maximumSignIns else { throw error }
       var demand = Demand(after: error, of: access.module, sent: token, by: owner)
       let now = try checkOwner(of: demand, access.module)
+      let renewal = try await renewal(of: access, after: failure, &renewals)
+      if case .renewed = renewal { continue }
       switch error.code {
       case .sessionReplaced where failure.isWithoutAccess && !hasFollowed:
         // The session counts sign-ins, and cannot tell that this one is the owner's.
@@ -122,7 +132,7 @@ extension ResourceClient {
         // be refused too, unless the resource asks for a token that is bound to a key.
         guard signIns == 0 || error.asksForProof(after: token) else { throw error }
         hasSignedIn = true
-        if error.code == .invalidClient {
+        if error.code == .invalidClient, case .ended = renewal {
           demand.unknownClient = access.module.configuration?.clientID
         }
         demand = try allowed(demand)
@@ -132,6 +142,34 @@ extension ResourceClient {
       let gained = try await gainAccess(demand)
       if demand.kind != .client || gained.hasSignedIn { signIns += 1 }
       (access, owner) = (gained.access, gained.owner)
+    }
+  }
+
+  /// Renews the account's client if the authorization server has refused its credentials; the
+  /// account's module uses the new ones from then on.
+  ///
+  /// `renewals` is the number of renewals for the request so far.
+  ///
+  /// - Throws: The refusal, if the server cannot be asked now.
+  private func renewal(
+    of access: Access, after failure: ResourceFailure, _ renewals: inout Int
+  ) async throws(SQOAuthError) -> ClientIdentification.Renewal {
+    guard failure.error.code == .invalidClient, failure.isWithoutAccess,
+      let refused = access.module.configuration, let identifier = refused.resources.first
+    else { return .ended }
+    guard renewals < Self.maximumRenewals else { return .unchanged }
+    renewals += 1
+    do throws(SQOAuthError) {
+      let renewal = try await identification.renewal(of: refused, at: access.issuer)
+      // The app may have registered another client meanwhile.
+      if case .renewed(let client) = renewal, access.module.configuration == refused {
+        access.module.register(
+          configuration(of: client, binding: refused.tokenBinding, for: identifier))
+      }
+      return renewal
+    } catch {
+      // The registration stays, because the server may renew it later.
+      throw failure.error
     }
   }
 

@@ -39,18 +39,25 @@ struct ResourceDiscovery: Sendable {
   /// Finds the metadata at the address that a challenge names, or at the resource's own addresses.
   ///
   /// If a challenge names an address, the search tries the resource's own addresses only if the
-  /// server has no document there. A wrong document ends the search, because a server that
-  /// describes another resource cannot be trusted.
+  /// server has no document there, or if the address must not be asked. A wrong document ends the
+  /// search, because a server that describes another resource cannot be trusted.
   ///
   /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`, with the cause ``NoResourceMetadata``
   ///   if no address has a document; the errors of the transport.
   func find(named address: String?) async throws(SQOAuthError) -> DiscoveredResource {
     var candidates = try resource.candidates()
     var named: ResourceAddress.Candidate?
+    var refusal: SQOAuthError?
     if let address {
-      let candidate = try resource.candidate(named: address)
-      candidates = [candidate] + candidates.filter { $0.url != candidate.url }
-      named = candidate
+      do throws(SQOAuthError) {
+        let candidate = try resource.candidate(named: address)
+        candidates = [candidate] + candidates.filter { $0.url != candidate.url }
+        named = candidate
+      } catch {
+        // A challenge without an address leads to the resource's own addresses too, so a forged
+        // challenge gains nothing.
+        refusal = error
+      }
     }
     var steps: [DiscoveredResource.Step] = []
     var statuses: Set<Int> = []
@@ -67,6 +74,10 @@ struct ResourceDiscovery: Sendable {
       return DiscoveredResource(metadata: metadata, steps: steps)
     }
     let tried = zip(candidates, steps).map { "\($0.place) (\($1.finding))" }.joined(separator: ", ")
+    if let refusal {
+      throw SQOAuthError(
+        refusal.code, "\(refusal.message); asked instead: \(tried)", cause: refusal.cause)
+    }
     throw SQOAuthError(
       .resourceMetadataInvalid,
       "\(resource) does not say which authorization server it trusts; asked: \(tried); configure the "

@@ -25,20 +25,27 @@ extension AuthorizationModule {
   }
 
   /// Returns whether the authorization server says that it does not know the client.
-  ///
-  /// It sends a token request with a random code that no server has issued.
   package func isClientUnknown() async -> Bool {
+    let client = try? await context.client()
+    return await client?.refusalOfRandomCode()?.code == .invalidClient
+  }
+}
+
+extension RegisteredClient {
+  /// Sends a token request with a random code that no server has issued, and returns the error.
+  ///
+  /// The result is `nil` if the client has no redirect URI, so that it cannot use codes.
+  func refusalOfRandomCode() async -> SQOAuthError? {
+    guard let redirect = configuration.redirectURI else { return nil }
     do throws(SQOAuthError) {
-      let client = try await context.client()
-      guard let redirect = client.configuration.redirectURI else { return false }
-      _ = try await client.token(
+      _ = try await token(
         [
           .init("grant_type", "authorization_code"), .init("code", RandomString.make()),
           .init("redirect_uri", redirect.string), .init("code_verifier", PKCE().verifier),
         ], scope: nil)
-      return false
+      return nil
     } catch {
-      return error.code == .invalidClient
+      return error
     }
   }
 }

@@ -11,10 +11,11 @@ extension ClientRegistrar {
   /// was asked to, and its secret is valid for at least another hour. Otherwise the client updates
   /// the registration at the server, so that its identifier stays the same and its users' accounts
   /// remain valid. The client registers again only if the update is impossible: the server offers
-  /// no updates, no longer knows the client, or the update does not have the required result. The
-  /// old registration is deleted if its secret has expired. If the server cannot be reached, a
-  /// stored registration that has all that `metadata` requires remains in use until its secret
-  /// expires.
+  /// no updates, no longer knows the client, or the update does not have the required result. If the
+  /// server refuses only the token for managing a client that needs no update, the client stays in
+  /// use, and can no longer manage itself. The old registration is deleted if its secret has
+  /// expired. If the server cannot be reached, a stored registration that has all that `metadata`
+  /// requires remains in use until its secret expires.
   ///
   /// Processes and hosts that share a store may call this method at the same time with the same
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client
@@ -52,6 +53,22 @@ extension ClientRegistrar {
     return registration
   }
 
+  /// Renews a stored registration whose credentials the server has refused, and stores the result.
+  ///
+  /// - Returns: The registration that is in the store now, which may be unchanged; `nil` if the
+  ///   server does not let the client renew itself, or no longer knows it.
+  /// - Throws: The error of a server that cannot be reached or is in trouble; the store's error.
+  package func renewed(
+    _ kept: ClientRegistration, as metadata: ClientMetadata, in store: any RegistrationStore,
+    _ options: RegistrationOptions
+  ) async throws(SQOAuthError) -> ClientRegistration? {
+    var options = options
+    options.isRefused = true
+    let keeping = RegistrationKeeping(
+      registrar: self, metadata: metadata, store: store, options: options)
+    return try await uncancelled { () throws(SQOAuthError) in try await keeping.renewed(kept) }
+  }
+
   /// The key of a call: calls with equal keys share one operation.
   struct SharedCall: Hashable, Sendable {
     private let issuer: ExactText
@@ -84,6 +101,9 @@ package struct RegistrationOptions: Sendable, Hashable {
   package var fixesPorts = false
   /// Whether to ask the server if it still knows a stored client that can manage itself.
   ///
+  /// It is not asked if it has replaced the token for the question before, because the answer with
+  /// the next token could be lost.
+  ///
   /// Without this check, if the server no longer knows the client, the user may see only an error
   /// page of the server.
   package var verifies = false
@@ -92,6 +112,9 @@ package struct RegistrationOptions: Sendable, Hashable {
   ///
   /// A new client would make the accounts of the stored client unusable.
   package var keepsScopes = false
+  /// Whether the server has refused the stored client's credentials, so that only a renewal makes
+  /// it usable.
+  var isRefused = false
 
   package init() {}
 }

@@ -17,7 +17,7 @@ extension ClientRegistrar {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the client cannot
   ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for a response about another
   ///   client, or for a registration of another issuer (nothing is sent then); the server's error,
-  ///   with status 401 if the server no longer knows the client.
+  ///   with status 401 if the server no longer knows the client or the token for managing it.
   /// - SeeAlso: RFC 7592, section 2.1
   public func read(
     _ registration: ClientRegistration
@@ -55,6 +55,28 @@ extension ClientRegistrar {
     var changed = try await manage(registration, "PUT", chosen)
     changed.askedGrants = metadata.grantTypes
     return changed
+  }
+
+  /// Returns whether the token endpoint of the server certainly knows a registered client.
+  ///
+  /// A server authenticates the client before it looks at a code (RFC 6749, section 3.2.1), so an
+  /// answer that refuses only the code is about a known client.
+  func knows(
+    _ registration: ClientRegistration, as metadata: ClientMetadata
+  ) async -> Bool {
+    do throws(SQOAuthError) {
+      var configuration = try registration.configuration(clientKey: metadata.keys.first)
+      configuration.acceptsServersOnThisComputer = acceptsServersOnThisComputer
+      configuration.profile = metadata.profile
+      configuration.timeout = timeout
+      let client = RegisteredClient(
+        configuration: configuration, environment: environment,
+        metadata: try await serverMetadata())
+      return await client.proving(with: try client.newProofKey()).refusalOfRandomCode()?.code
+        == .invalidGrant
+    } catch {
+      return false
+    }
   }
 
   /// Deletes the registration at the server; this usually invalidates all tokens of the client.

@@ -10,7 +10,7 @@ import SQFoundation
 public struct ClientRegistrar: Sendable {
   let issuer: String
   let initialAccessToken: String?
-  private let timeout: Duration
+  let timeout: Duration
   let environment: ClientEnvironment
   /// Whether the server, and the addresses that it names, may be on this computer: `true` by
   /// default.

@@ -107,6 +107,13 @@ extension ClientRegistration {
     return !registered.isDisjoint(with: profile.algorithms ?? [])
   }
 
+  /// Returns whether the client authenticates as it does by another of its registrations.
+  package func hasCredentials(of other: ClientRegistration) -> Bool {
+    clientSecret == other.clientSecret && clientAuthentication == other.clientAuthentication
+      && clientSecretExpirationDate == other.clientSecretExpirationDate
+      && sentKeys == other.sentKeys
+  }
+
   /// Returns this registration with its redirect URIs in the order of `uris`, if these are the same
   /// URIs.
   func ordered(as uris: [String]) -> ClientRegistration {

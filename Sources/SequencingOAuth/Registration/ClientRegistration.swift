@@ -27,7 +27,12 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   /// The address and the token for reading, changing and deleting the registration.
   ///
   /// It is `nil` if the server does not let clients manage themselves.
-  let management: Management?
+  var management: Management?
+  /// Whether a response has replaced the token for managing the registration, as some servers do
+  /// with each response.
+  ///
+  /// It is `nil` in a registration that was stored by an older version of the SDK.
+  var replacesToken: Bool?
   /// All members of the server's response about the client, without the secret and the token.
   public let members: [String: JSONValue]
   /// The public halves of the keys that the client has sent.

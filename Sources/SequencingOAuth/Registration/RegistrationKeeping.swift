@@ -30,6 +30,23 @@ struct RegistrationKeeping: Sendable {
         + "of them a separate store")
   }
 
+  /// Renews a stored registration whose credentials the server has refused.
+  ///
+  /// - Returns: The registration that is in the store now; `nil` if the server does not let the
+  ///   client renew itself, or no longer knows it.
+  func renewed(_ kept: ClientRegistration) async throws(SQOAuthError) -> ClientRegistration? {
+    try metadata.check()
+    var round = self
+    // An update without these scopes would delete them.
+    round.metadata.scope = metadata.scope ?? kept.askedScope
+    round.metadata = round.wanted(after: kept)
+    switch try await round.renew(kept) {
+    case .renewed(let registration): return registration.ordered(as: round.metadata.redirectURIs)
+    case .changedElsewhere: return try await store.kept(registrar.issuer)
+    case .failed: return nil
+    }
+  }
+
   /// Returns the description to register, with the redirect URIs and scopes of the stored client.
   private func wanted(after kept: ClientRegistration?) -> ClientMetadata {
     var wanted = metadata
@@ -52,12 +69,20 @@ struct RegistrationKeeping: Sendable {
     after kept: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration? {
     guard let kept else { return try await registerAnew(replacing: nil) }
-    if isGood(kept), !(options.verifies && kept.isManageable) { return kept }
+    if isGood(kept), !verifies(kept) { return kept }
     switch try await renew(kept) {
     case .renewed(let registration): return registration
     case .changedElsewhere: return nil
     case .failed(let latest): return try await registerAnew(replacing: latest)
     }
+  }
+
+  /// Returns whether to ask the server if it still knows a client.
+  ///
+  /// If the server replaces the token that manages the registration, each question can cost it: if
+  /// the answer is lost, so is the new token.
+  private func verifies(_ registration: ClientRegistration) -> Bool {
+    options.verifies && registration.isManageable && registration.replacesToken != true
   }
 
   private func isGood(_ registration: ClientRegistration) -> Bool {
@@ -69,7 +94,9 @@ struct RegistrationKeeping: Sendable {
   /// It can if the renewal would only have verified the client or changed how the server signs, or
   /// if the client lacks only scopes and ``RegistrationOptions/keepsScopes`` is set.
   private func staysUsable(_ registration: ClientRegistration, isUpdate: Bool) -> Bool {
-    guard registration.isUsable(at: registrar.environment.clock.now) else { return false }
+    guard !options.isRefused, registration.isUsable(at: registrar.environment.clock.now) else {
+      return false
+    }
     if registration.serves(metadata) { return true }
     var withoutScope = metadata
     withoutScope.scope = nil
@@ -120,7 +147,7 @@ struct RegistrationKeeping: Sendable {
   private func renewal(
     of latest: ClientRegistration, isUpdate: Bool, after error: SQOAuthError
   ) async throws(SQOAuthError) -> RenewalOutcome {
-    // Only 401 says that there is no such client. A server that does not let a client read or
+    // Only 401 may mean that there is no such client. A server that does not let a client read or
     // change its registration still knows the client (RFC 7592, section 2.1), and a new client
     // would make the accounts of the old client unusable.
     if error.status != 401, staysUsable(latest, isUpdate: isUpdate) { return .renewed(latest) }
@@ -128,7 +155,7 @@ struct RegistrationKeeping: Sendable {
     // metadata that it has registered. After any other error, a client that still works stays in
     // use.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
-      guard isBearable(latest) else { throw error }
+      guard !options.isRefused, isBearable(latest) else { throw error }
       return .renewed(latest)
     }
     // Another host may have just renewed the client, and may not have stored the result yet.
@@ -136,7 +163,15 @@ struct RegistrationKeeping: Sendable {
       guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
       try? await Task.sleep(for: .milliseconds(500))
     }
-    return try await store.kept(registrar.issuer) == latest ? .failed(latest) : .changedElsewhere
+    guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
+    // RFC 7592, section 2.1: 401 also means that the token is invalid, perhaps because the answer
+    // with the next token was lost.
+    guard error.status == 401, staysUsable(latest, isUpdate: isUpdate),
+      await registrar.knows(latest, as: metadata)
+    else { return .failed(latest) }
+    var unmanaged = latest
+    unmanaged.management = nil
+    return try await isKept(unmanaged, replacing: latest) ? .renewed(unmanaged) : .changedElsewhere
   }
 
   /// Stores a renewed registration; returns `false` if another program has changed the stored one.

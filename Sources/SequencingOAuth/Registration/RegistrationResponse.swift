@@ -60,6 +60,8 @@ struct RegistrationResponse {
     }
     var shown = members
     for name in ["client_secret", "registration_access_token"] { shown[name] = nil }
+    let management = management(reader, after: earlier)
+    let isReplaced = earlier?.management.map { $0.accessToken != management?.accessToken } ?? false
     return ClientRegistration(
       issuer: issuer, clientID: id, clientSecret: secret.value,
       clientSecretExpirationDate: secret.end,
@@ -67,7 +69,8 @@ struct RegistrationResponse {
       clientAuthentication: method ?? (secret.value == nil ? .publicClient : .basic),
       redirectURIs: try reader.texts("redirect_uris") ?? earlier?.redirectURIs ?? [],
       scope: reader.claims.scope(ifMissing: earlier?.scope),
-      management: management(reader, after: earlier), members: shown,
+      management: management, replacesToken: isReplaced || earlier?.replacesToken == true,
+      members: shown,
       sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys,
       askedGrants: metadata?.grantTypes ?? earlier?.askedGrants,
       askedRedirectURIs: metadata?.redirectURIs ?? earlier?.askedRedirectURIs,

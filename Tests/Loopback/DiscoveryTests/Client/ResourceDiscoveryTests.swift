@@ -15,14 +15,14 @@ struct ResourceDiscoveryTests {
   }
 
   private func find(
-    _ issuers: [String], at address: String = "https://api.example/mcp"
+    _ issuers: [String], at address: String = "https://api.example/mcp", named: String? = nil
   ) async throws -> DiscoveredResource {
     let list = issuers.map { "\"\($0)\"" }.joined(separator: ",")
     http.answer(
       ScriptedTransport.json(#"{"resource":"\#(address)","authorization_servers":[\#(list)]}"#))
     return try await ResourceDiscovery(
       resource: ResourceAddress(address), environment: environment, timeout: .seconds(10)
-    ).find(named: nil)
+    ).find(named: named)
   }
 
   /// At an address on this computer, any local program may answer instead of the real server.
@@ -76,6 +76,16 @@ struct ResourceDiscoveryTests {
       ])
     #expect(found.steps[0].finding.contains("404"))
     #expect(found.steps[1].finding.contains("https://api.example"))
+  }
+
+  /// Behind a proxy that ends TLS, a server may take its own scheme for http.
+  @Test func `instead of a resource_metadata URL with http, the https well-known URL is requested`()
+    async throws
+  {
+    let address = "//api.example/.well-known/oauth-protected-resource/mcp"
+    let found = try await find(["https://id.example"], named: "http:\(address)")
+    #expect(found.metadata.authorizationServers == ["https://id.example"])
+    #expect(http.requests.map(\.url.absoluteString) == ["https:\(address)"])
   }
 
   /// The query of a resource's address may be a key.

@@ -98,22 +98,35 @@ import Testing
     "/.well-known/oauth-protected-resource/mcp", "metadata", "file:///etc/passwd",
     "http://u:p@127.0.0.1/metadata",
   ])
-  func `a resource_metadata URL that is malformed or at another server is not requested`(
+  func `instead of a malformed or foreign resource_metadata URL, the well-known URLs are requested`(
     address: String
   ) async throws {
     party.resource.change {
       $0.namesMetadata = false
       $0.challenge = #"resource_metadata="\#(address)""#
     }
-    try await stops("resource_metadata", party.resource.origin, asked: [])
+    try await party.works()
+    #expect(
+      party.addresses(at: "resource") == ["/mcp", "/.well-known/oauth-protected-resource/mcp"])
   }
 
-  @Test func `a resource_metadata URL at the authorization server is not requested`() async throws {
+  @Test(arguments: [nil, "https://evil.example.com/mcp"])
+  func `a foreign resource_metadata URL does not relax the rules of the well-known URLs`(
+    identifier: String?
+  ) async throws {
     party.resource.change { [party] in
       $0.namesMetadata = false
       $0.challenge = #"resource_metadata="\#(party.first.origin)/metadata""#
+      $0.identifier = identifier
+      if identifier == nil { $0.metadataPath = "/elsewhere" }
     }
-    try await stops("another server", party.first.origin, asked: [])
+    let wellKnown = "/.well-known/oauth-protected-resource"
+    guard identifier == nil else {
+      return try await stops("another resource", asked: ["resource \(wellKnown)/mcp"])
+    }
+    try await stops(
+      "another server", party.first.origin, "\(wellKnown)/mcp (status 404",
+      asked: ["resource \(wellKnown)/mcp", "resource \(wellKnown)"])
   }
 
   @Test func `if a challenge has two resource_metadata URLs, the well-known URLs are used`()
