@@ -118,6 +118,8 @@ public final class AccountManager: Sendable {
       ?? flushed(
         AuthorizationModule(
           .failure(
+  /// To forget the module and keep the account, call ``release(id:)``, which is what
+  /// ``Authorizer/remove(_:)`` does with a module of an ``Authorizer``.
             SQOAuthError(
               .notRegistered,
               "this program has registered no client for the account; call account(_:id:) first")),
