@@ -29,7 +29,8 @@ do {
     redirectURI: "\(address)/callback", scope: "openid profile",
     provider: .issuer(settings["ISSUER"] ?? "http://127.0.0.1:8989"))
   // The store is in the user's state folder, with its key beside it, and both processes use it.
-  let store = try SQLiteTokenStore(service: "com.example.web")
+  let store = try SQLiteTokenStore(
+    service: "com.example.web", key: .file(service: "com.example.web"))
   let folder = URL(filePath: store.path).deletingLastPathComponent().path
   let app = WebApp(
     address: address, client: client, accounts: AccountManager(store: store),
