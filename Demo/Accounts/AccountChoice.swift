@@ -37,6 +37,7 @@ struct AccountChoice: Sendable {
     let record = try await store.attempt { try await $0.load(id) }
     if let record, self.id != nil || fits(record) { return record }
     guard self.id == nil else { return nil }
+    // An account that cannot be read may be the one that the user means, so its error is thrown.
     let fitting = try await store.attempt { try await $0.all() }.filter(fits)
     guard fitting.count <= 1 else { throw Self.isOpen(among: fitting) }
     return fitting.first ?? record

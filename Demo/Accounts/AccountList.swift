@@ -7,7 +7,8 @@ struct AccountList {
   private let console: Console
   private let printsJSON: Bool
   private let date = Date()
-  private var isEmpty = true
+  /// Whether the list has no account yet.
+  private(set) var isEmpty = true
 
   init(_ store: StoreOptions, _ console: Console, printsJSON: Bool) {
     self.store = store

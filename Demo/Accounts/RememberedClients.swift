@@ -27,9 +27,9 @@ struct RememberedClients: Sendable {
     try await Failure.calling(store) { try await $0.load(id) }
   }
 
-  /// Loads the records of all accounts, sorted by the account's name; no record has a token.
+  /// Loads the records that can be read, sorted by the account's name; no record has a token.
   func all() async throws(Failure) -> [AccountRecord] {
-    try await Failure.calling(store) { try await $0.all() }
+    try await Failure.calling(store) { try await $0.readable() }.records
   }
 
   /// Removes the record of how an account was signed in, and returns `false` if there was none.

@@ -88,7 +88,7 @@ extension StoreOptions {
         FileTokenStore(path: path), clients: FileTokenStore(path: Self.clients(of: path)),
         registrations: Self.registrations(of: path), place: "the file \(path)")
     case .sqlite(let path):
-      let store = SQLiteTokenStore(path: path)
+      let store = SQLiteTokenStore(path: path, key: nil)
       return OpenStore(
         store, clients: FileTokenStore(path: Self.clients(of: path)), registrations: store,
         place: "the database \(path)")

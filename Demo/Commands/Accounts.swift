@@ -14,7 +14,7 @@ struct Accounts: Command {
     command that signs it in again. With --account it shows that account only, and the exit
     status is 1 if it is not stored. The command sends nothing to a server.
 
-    Standard error says where the command looked.
+    Standard error says where the command looked, and which accounts cannot be read.
 
     With --json it prints one object: accounts, a list of objects with account, client_id,
     client_key_file (a path), profile, issuer, resource, token_endpoint, scope, bound,
@@ -66,33 +66,48 @@ struct Accounts: Command {
 
   /// Adds the accounts of a store and the accounts whose sessions have ended, sorted by ID.
   ///
-  /// Reads the store page by page.
+  /// Reads the store page by page. An account that cannot be read is a warning, unless there is no
+  /// other account.
   private func addAll(
     of opened: OpenStore?, to list: inout AccountList, _ console: Console
   ) async throws(Failure) {
     var ended = (try await opened?.clients?.all() ?? [])
       .sorted { Self.comesFirst($0.id, $1.id) }[...]
-    var page: [AccountRecord] = []
-    repeat {
-      let last = page.last?.id
-      page =
-        try await opened?.attempt { try await $0.page(after: last, limit: Self.pageSize) } ?? []
-      // Tell the user which store it is only after the first read: if the store cannot be read, the
-      // error is enough.
-      if last == nil { await tellPlace(of: opened, console) }
-      for record in page {
-        while let other = ended.first, Self.comesFirst(other.id, record.id) {
-          try list.add(other)
-          ended.removeFirst()
-        }
-        if ended.first?.id == record.id { ended.removeFirst() }
-        try list.add(record)
+    var unreadable: [(id: String, failure: Failure)] = []
+    var entries = opened?.store.entries().makeAsyncIterator()
+    var next = try await Self.next(&entries)
+    // Tell the user which store it is only after the first read: if the store cannot be read, the
+    // error is enough.
+    await tellPlace(of: opened, console)
+    while let entry = next {
+      while let other = ended.first, Self.comesFirst(other.id, entry.id) {
+        try list.add(other)
+        ended.removeFirst()
       }
-    } while page.count == Self.pageSize
+      if ended.first?.id == entry.id { ended.removeFirst() }
+      switch entry.record {
+      case .success(let record): try list.add(record)
+      case .failure(let error): unreadable.append((entry.id, Failure(error)))
+      }
+      next = try await Self.next(&entries)
+    }
     for other in ended { try list.add(other) }
+    if list.isEmpty, let first = unreadable.first { throw first.failure }
+    for (id, failure) in unreadable {
+      console.warn("the account \"\(id.onScreen)\" cannot be read: \(failure.message)")
+    }
   }
 
-  private static let pageSize = 500
+  /// Returns the next account of a store, and converts the store's error to a failure.
+  private static func next(
+    _ entries: inout AccountEntries.AsyncIterator?
+  ) async throws(Failure) -> AccountEntry? {
+    do throws(SQOAuthError) {
+      return try await entries?.next()
+    } catch {
+      throw Failure(error)
+    }
+  }
 
   /// Returns whether one ID comes before another in the order of a store's pages.
   private static func comesFirst(_ one: String, _ other: String) -> Bool {

@@ -46,8 +46,9 @@ extension AccountOptions {
     var options = self
     options.opened = try await store.openIfThere(console)
     guard let opened = options.opened else { return (options, []) }
-    let kept = try await opened.attempt { try await $0.all() }
-    let ids = Set(kept.map(\.id))
+    let (kept, others) = try await opened.attempt { try await $0.readable() }
+    if let named = others.first(where: { $0.id == choice.id }) { throw Failure(named.error) }
+    let ids = Set(kept.map(\.id) + others.map(\.id))
     let ended = try await opened.clients?.all() ?? []
     return (options, kept + ended.filter { !ids.contains($0.id) })
   }

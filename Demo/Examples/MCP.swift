@@ -139,7 +139,7 @@ do {
   let identity = ClientIdentity(
     registering: ClientMetadata(
       redirectURIs: ["http://127.0.0.1/callback"], clientName: "MCP example"),
-    in: try FileRegistrationStore(service: service),
+    in: try FileRegistrationStore(service: service, key: .file(service: service)),
     documentAddress: ProcessInfo.processInfo.environment["CLIENT_ID"])
   let accounts = AccountManager(store: try EncryptedFileTokenStore(service: service))
   var options = ResourceClient.Options()

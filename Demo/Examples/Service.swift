@@ -38,7 +38,9 @@ do {
     grantTypes: ["client_credentials", TokenExchange.grantType], clientName: "Orders")
   description.keys = [key]
   let registration = try await ClientRegistrar(issuer: issuer).registration(
-    of: description, in: try FileRegistrationStore(service: "com.example.orders"))
+    of: description,
+    in: try FileRegistrationStore(
+      service: "com.example.orders", key: .file(service: "com.example.orders")))
   let client = try registration.configuration(clientKey: key)
 
   let service = AuthorizationModule(configuration: client)

@@ -94,15 +94,25 @@ public final class AccountManager: Sendable {
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///
   /// If the sign-in brought the user's identity, the record's token has it (``SQToken/idToken``).
-  /// This does not depend on the kind of store.
+  /// This does not depend on the kind of store. The call throws if a single record cannot be read,
+  /// for example because a later version of the SDK wrote it; ``entries`` has the other accounts.
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.all()
   }
 
   /// The records of all accounts in the store, loaded page by page.
+  ///
+  /// The iteration throws at the first record that cannot be read; ``entries`` has the other
+  /// accounts too.
   public var records: AccountRecords { store.records() }
 
+  /// All accounts in the store, loaded page by page; an unreadable record is an entry with an error.
+  public var entries: AccountEntries { store.entries() }
+
   /// Reads the records of one client's accounts in the store, in the order of their ids.
+  ///
+  /// The call throws if a single record of the store cannot be read; ``entries`` has the other
+  /// accounts.
   public func accounts(clientID: String) async throws(SQOAuthError) -> [AccountRecord] {
     try await accounts().filter { $0.clientID == clientID }
   }
@@ -111,6 +121,8 @@ public final class AccountManager: Sendable {
   ///
   /// The server gets no request; to revoke the tokens there, call ``AccountOperations/revoke()``
   /// first. Removing an account that does not exist is not an error.
+  /// To forget the module and keep the account, call ``release(id:)``, which is what
+  /// ``Authorizer/remove(_:)`` does with a module of an ``Authorizer``.
   public func remove(id: String) async throws(SQOAuthError) {
     let known = modules.withLock { $0.removeValue(forKey: id)?.module }
     // An account without a module here may nevertheless be in use: by another process, or by a

@@ -1,7 +1,8 @@
 /// A registry of modules by name, for an app that works with several authorization servers.
 ///
 /// The environment's token store holds the tokens, by default in memory only. For accounts that
-/// survive a restart use ``AccountManager``. Any method may be called from any thread.
+/// survive a restart use ``AccountManager``; its ``AccountManager/remove(id:)`` signs the user out,
+/// and ``remove(_:)`` does not. Any method may be called from any thread.
 public final class Authorizer: Sendable {
   private let environment: ClientEnvironment
   private let modules = Registry<AuthorizationModule>(of: "a module")
@@ -33,6 +34,9 @@ public final class Authorizer: Sendable {
   }
 
   /// Removes a module and returns it; the token stays in the module and in the store.
+  ///
+  /// The user stays signed in. ``AccountManager/remove(id:)`` signs the user out and erases the
+  /// account; what this method does is ``AccountManager/release(id:)`` there.
   @discardableResult
   public func remove(_ name: String) -> AuthorizationModule? {
     modules.remove(name)

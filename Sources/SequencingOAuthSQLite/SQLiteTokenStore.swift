@@ -44,17 +44,20 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Creates a store at a path; the first call opens the database or creates it.
   ///
-  /// Without a key, the records are not encrypted. A relative path begins at the process's working
-  /// directory at this moment.
-  public convenience init(path: String, key: StoreKey? = nil) {
+  /// If `key` is `nil`, the records are not encrypted. With a key, a database that was created
+  /// without one is rejected with `SQOAuthError.Code.wrongPassphrase`, and the reverse; a store that
+  /// still has the earlier key changes it by ``changeKey(to:)``. A relative path begins at the
+  /// process's working directory at this moment.
+  public convenience init(path: String, key: StoreKey?) {
     self.init(path: path, key: key, busyTimeout: .seconds(30))
   }
 
   /// Creates a store in the user's state folder, in a subfolder named after the app's service.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sqlite`, or
-  /// `~/.local/state/SERVICE/tokens.sqlite`.
-  public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
+  /// `~/.local/state/SERVICE/tokens.sqlite`. If `key` is `nil`, the records are not encrypted;
+  /// `StoreKey.file(service:)` is a key file in the same folder.
+  public convenience init(service: String, key: StoreKey?) throws(SQOAuthError) {
     self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite", key: key)
   }
 

@@ -100,12 +100,14 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
   }
 
   /// Loads the record of an account, or `nil` if the store has none.
-  public func load(_ id: String) async throws -> AccountRecord? { try await store()?.load(id) }
+  public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
+    try await store()?.attempt("be read") { try await $0.load(id) }
+  }
 
   /// Saves a record, replacing the account's earlier record.
   ///
   /// The first save chooses the place.
-  public func save(_ record: AccountRecord) async throws {
+  public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     let place = Locked<Place?>(nil)
     try await keyring.save(record.id) { attempt throws(SQOAuthError) in
       let saved = try await queue.run { [places] () throws(SQOAuthError) in
@@ -119,20 +121,26 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
   }
 
   /// Removes the record of an account.
-  public func erase(_ id: String) async throws { try await store()?.erase(id) }
+  public func erase(_ id: String) async throws(SQOAuthError) {
+    try await store()?.attempt("erase the account") { try await $0.erase(id) }
+  }
 
   /// Lists the IDs of all accounts that have a record.
-  public func list() async throws -> [String] { try await store()?.list() ?? [] }
+  public func list() async throws(SQOAuthError) -> [String] {
+    try await store()?.attempt("be listed") { try await $0.list() } ?? []
+  }
 
   /// Reads the next accounts after `key`, at most `limit`, in the order of `AccountEntry.key`.
-  public func entries(after key: Data?, limit: Int) async throws -> [AccountEntry] {
-    try await store()?.entries(after: key, limit: limit) ?? []
+  public func entries(
+    after key: Data?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountEntry] {
+    try await store()?.attempt("be read") { try await $0.entries(after: key, limit: limit) } ?? []
   }
 
   /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
   ///
   /// It excludes the other callers in all processes that share the state folder.
-  public func lease(_ id: String) async throws -> AccountLease? {
+  public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     switch try await run({ places throws(SQOAuthError) in try places.remembered() }) {
     case .keyring: return try await keyring.lease(id)
     case .encryptedFile: return try await file.lease(id)
@@ -140,7 +148,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
       // Take the lease for the keyring and for the file, because another process may choose one of
       // them meanwhile.
       guard let first = try await keyring.lease(id) else { return nil }
-      do {
+      do throws(SQOAuthError) {
         if let second = try await file.lease(id) {
           return AccountLease {
             second.release()

@@ -32,7 +32,7 @@ actor FilledDatabase {
 
   private func filled() async throws -> SQLiteTokenStore {
     if let store { return store }
-    let store = SQLiteTokenStore(path: path)
+    let store = SQLiteTokenStore(path: path, key: nil)
     try await store.save(StoreBenchmarks.record("account 0"))
     // SQL inserts the rows, because the store would flush each save to the disk. The rows equal
     // those of `save`.

@@ -97,7 +97,7 @@ struct StoreBenchmarks {
     // Overwriting the log takes the disk half the time of growing it, and a program grows the log
     // only after its start.
     return Self.saves(
-      1200, in: SQLiteTokenStore(path: "\(folder)/tokens.sqlite"), "durable save, SQLite",
+      1200, in: SQLiteTokenStore(path: "\(folder)/tokens.sqlite", key: nil), "durable save, SQLite",
       bare: "bare upsert", bare.save)
   }
 

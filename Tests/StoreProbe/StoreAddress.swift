@@ -21,7 +21,7 @@ enum StoreAddress {
     let place = String(parts[1])
     return switch parts[0] {
     case "file": FileTokenStore(path: place)
-    case "sqlite": SQLiteTokenStore(path: place)
+    case "sqlite": SQLiteTokenStore(path: place, key: nil)
     case "encrypted-sqlite": SQLiteTokenStore(path: place, key: key(beside: place))
     case "keyring": try await keyring(place)
     case "keyring-of": try SecretServiceTokenStore(service: place)

@@ -31,7 +31,8 @@ do {
   // The servers that may get the users' tokens; list your APIs here.
   client.resourceOrigins = [try ResourceOrigin(issuer)]
   // The store is in the user's state folder, with its key beside it, and both processes use it.
-  let store = try SQLiteTokenStore(service: "com.example.web")
+  let store = try SQLiteTokenStore(
+    service: "com.example.web", key: .file(service: "com.example.web"))
   let folder = URL(filePath: store.path).deletingLastPathComponent().path
   let app = WebApp(
     address: address, client: client, accounts: AccountManager(store: store),

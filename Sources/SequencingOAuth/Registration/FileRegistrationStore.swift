@@ -22,9 +22,10 @@ public final class FileRegistrationStore: RegistrationStore {
 
   /// Creates a store in a file of the app's choice; the first save creates the file.
   ///
-  /// Without a key, the registrations and their secrets are not encrypted. A relative path begins
-  /// at the process's working directory at this moment.
-  public init(path: String, key: StoreKey? = nil) {
+  /// If `key` is `nil`, the registrations and their secrets are not encrypted. A file that was
+  /// created without a key is rejected with ``SQOAuthError/Code/storeDamaged`` if there is one, and
+  /// the reverse. A relative path begins at the process's working directory at this moment.
+  public init(path: String, key: StoreKey?) {
     let path = AbsolutePath.of(path)
     self.path = path
     self.key = key
@@ -35,7 +36,9 @@ public final class FileRegistrationStore: RegistrationStore {
   /// Creates a store in the user's state folder, in a subfolder named after the app's service.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/clients`, or `~/.local/state/SERVICE/clients`.
-  public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
+  /// If `key` is `nil`, the registrations and their secrets are not encrypted;
+  /// ``StoreKey/file(service:)`` is the key of the service's ``EncryptedFileTokenStore``.
+  public convenience init(service: String, key: StoreKey?) throws(SQOAuthError) {
     self.init(path: try StateFolder.path(service: service) + "/clients", key: key)
   }
 

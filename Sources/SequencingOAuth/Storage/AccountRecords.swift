@@ -2,10 +2,14 @@
 ///
 /// They are in the order of the ids' UTF-8 bytes. During the iteration, another program may save or
 /// erase accounts. These accounts may or may not appear, but no other account appears twice or is
-/// missing. The iteration throws an ``SQOAuthError``.
+/// missing.
+///
+/// The iteration throws an ``SQOAuthError`` at the first record that cannot be read, and so ends a
+/// loop, although other accounts may follow; ``AccountEntries`` has all of them. An iterator that
+/// is called again goes on with the next record.
 ///
 /// ```swift
-/// func expired(_ store: any TokenStore) async throws -> Int {
+/// func expired(_ store: any TokenStore) async throws(SQOAuthError) -> Int {
 ///   var count = 0
 ///   for try await record in store.records() where record.token.isExpired(at: Date()) {
 ///     count += 1
@@ -16,44 +20,39 @@
 public struct AccountRecords: AsyncSequence, Sendable {
   /// The position in the records, with the rest of the current page.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    fileprivate let store: any TokenStore
-    fileprivate let pageSize: Int
-    private var page: ArraySlice<AccountRecord> = []
-    private var last: String?
-    private var isLastPage = false
-
-    fileprivate init(_ store: any TokenStore, pageSize: Int) {
-      self.store = store
-      self.pageSize = pageSize
-    }
+    fileprivate var entries: AccountEntries.AsyncIterator
 
     /// Returns the next record; `nil` after the last one.
-    public mutating func next() async throws -> AccountRecord? {
-      if page.isEmpty, !isLastPage {
-        let (last, size) = (last, pageSize)
-        page = try await store.page(after: last, limit: size)[...]
-        isLastPage = page.count < size
-        self.last = page.last?.id
-      }
-      return page.popFirst()
+    public mutating func next() async throws(SQOAuthError) -> AccountRecord? {
+      try await next(isolation: #isolation)
+    }
+
+    /// Returns the next record on the caller's actor; `nil` after the last one.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(SQOAuthError) -> AccountRecord? {
+      try await entries.next(isolation: actor)?.record.get()
     }
   }
 
-  private let store: any TokenStore
-  private let pageSize: Int
+  private let entries: AccountEntries
 
-  init(_ store: any TokenStore, pageSize: Int) {
-    self.store = store
-    self.pageSize = Swift.max(1, pageSize)
+  init(_ entries: AccountEntries) {
+    self.entries = entries
   }
 
   /// Creates an iterator that starts at the first record.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store, pageSize: pageSize) }
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(entries: entries.makeAsyncIterator())
+  }
 }
 
 extension TokenStore {
   /// Returns the records of all accounts, loaded page by page; a smaller page needs less memory.
+  ///
+  /// The iteration throws at the first record that cannot be read; ``entries(pageSize:)`` has the
+  /// other accounts too.
   public func records(pageSize: Int = 500) -> AccountRecords {
-    AccountRecords(self, pageSize: pageSize)
+    AccountRecords(entries(pageSize: pageSize))
   }
 }

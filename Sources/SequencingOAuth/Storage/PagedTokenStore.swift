@@ -14,6 +14,8 @@ extension TokenStore {
   /// Loads the records of all accounts, in the order of the ids' UTF-8 bytes.
   ///
   /// If the store may have very many accounts, ``records(pageSize:)`` needs less memory.
+  /// The call throws if a single record cannot be read; ``entries(pageSize:)`` has the other
+  /// accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] {
     var records: [AccountRecord] = []
     try await forEachEntry { entry throws(SQOAuthError) in records.append(try entry.record.get()) }
@@ -24,12 +26,13 @@ extension TokenStore {
   ///
   /// If the id is `nil`, the page starts with the first account. The order is that of the ids'
   /// UTF-8 bytes. A page with fewer than `limit` records is the last one. A store that is not a
-  /// ``PagedTokenStore`` lists all ids for each page.
+  /// ``PagedTokenStore`` lists all ids for each page. The call throws if a single record of
+  /// the page cannot be read; ``entries(pageSize:)`` has the other accounts.
   public func page(
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {
     var records: [AccountRecord] = []
-    for entry in try await page(after: id.map { Data($0.utf8) }, limit: limit) {
+    for entry in try await entries(afterKey: id.map { Data($0.utf8) }, limit: limit) {
       records.append(try entry.record.get())
     }
     return records
@@ -43,14 +46,15 @@ extension TokenStore {
   ) async throws(SQOAuthError) {
     var last: Data?
     repeat {
-      let page = try await page(after: last, limit: pageSize)
+      let page = try await entries(afterKey: last, limit: pageSize)
       for entry in page { try body(entry) }
       last = page.count < pageSize ? nil : page.last?.key
     } while last != nil
   }
 
-  private func page(
-    after key: Data?, limit: Int
+  /// Reads the next accounts after `key`, at most `limit`, of any store.
+  func entries(
+    afterKey key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {
     guard let store = self as? any PagedTokenStore else {
       return try await listedPage(after: key, limit: limit)

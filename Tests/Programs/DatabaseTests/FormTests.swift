@@ -65,7 +65,7 @@ import Testing
     let folder = try TemporaryFolder()
     try StoredForms.copy("registrations.json", to: folder.file("clients"))
     let registration = try StoredForms.registration
-    let store = FileRegistrationStore(path: folder.file("clients"))
+    let store = FileRegistrationStore(path: folder.file("clients"), key: nil)
     #expect(try await store.registration(at: registration.issuer) == registration)
   }
 

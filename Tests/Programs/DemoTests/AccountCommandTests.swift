@@ -281,9 +281,11 @@ import Testing
     #expect(folder.read("tokens") == "not a token file")
   }
 
-  @Test func `logout erases a damaged account, but only if --account names it`() async throws {
+  @Test func `a damaged account hides no other, and logout erases it only if --account names it`()
+    async throws
+  {
     let path = folder.file("tokens.sqlite")
-    let store = SQLiteTokenStore(path: path)
+    let store = SQLiteTokenStore(path: path, key: nil)
     for id in ["damaged", "whole"] {
       try await store.save(
         AccountRecord(
@@ -295,6 +297,10 @@ import Testing
       "UPDATE accounts SET value = x'00' WHERE id = 'damaged'",
     ])
     try #require(damaging.status == 0, "\(damaging.errors)")
+    let list = try await run(["accounts", "--store", "sqlite:" + path])
+    #expect(list.status == 0 && list.output.hasPrefix("whole\n"), "\(list.output)")
+    #expect(!list.output.contains("damaged"))
+    #expect(list.errors.contains("warning: the account \"damaged\" cannot be read: "))
     let unnamed = try await run(["logout", "--store", "sqlite:" + path])
     #expect(unnamed.status == 1 && unnamed.firstError.hasPrefix("error: store_damaged: "))
     #expect(unnamed.errors.contains("'sq-demo logout --account ID' erases it"))

@@ -14,7 +14,7 @@ import Testing
     [
       ("file", FileTokenStore(path: path)),
       ("encrypted", EncryptedFileTokenStore(path: path, key: .file(folder.file("key")))),
-      ("sqlite", SQLiteTokenStore(path: path)),
+      ("sqlite", SQLiteTokenStore(path: path, key: nil)),
       ("encrypted sqlite", SQLiteTokenStore(path: path, key: .file(folder.file("key")))),
     ]
   }

@@ -30,6 +30,41 @@ import Testing
     #expect(try await stored.rewrite() == later)
   }
 
+  @Test(arguments: StoreKind.onDisk, [1, 2, 500])
+  func `an undamaged record that cannot be read does not hide the other accounts`(
+    kind: StoreKind, pageSize: Int
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let ids = ["0", "a", "b"]
+    for id in ids { try await kind.open(folder).save(record(id)) }
+    try await StoredJSON(kind, folder).rewrite(Self.later)
+    let store = try kind.open(folder)
+    for entries in [store.entries(pageSize: pageSize), AccountManager(store: store).entries] {
+      var seen: [String] = []
+      for try await entry in entries {
+        seen.append(entry.id)
+        switch entry.record {
+        case .success(let found): #expect(found == record(entry.id))
+        case .failure(let error): #expect(entry.id == "a" && error.code == .storeTooNew)
+        }
+      }
+      #expect(seen == ids)
+    }
+    await failure(.storeTooNew) { try await store.all() }
+    await failure(.storeTooNew) { try await store.filter { $0.id == "b" } }
+    // A reader of the records that is called again goes on with the next account.
+    var records = store.records(pageSize: pageSize).makeAsyncIterator()
+    #expect(try await records.next()?.id == "0")
+    do throws(SQOAuthError) {
+      let next = try await records.next()
+      Issue.record("the account \(next?.id ?? "") was read")
+    } catch {
+      #expect(error.code == .storeTooNew)
+    }
+    #expect(try await records.next()?.id == "b")
+    #expect(try await records.next() == nil)
+  }
+
   @Test(arguments: StoreKind.landing)
   func `an undamaged write-ahead copy that cannot be read is an error and is not overwritten`(
     kind: StoreKind

@@ -172,12 +172,12 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for registration in all {
         group.addTask {
-          try await FileRegistrationStore(path: folder.file("clients")).save(registration)
+          try await FileRegistrationStore(path: folder.file("clients"), key: nil).save(registration)
         }
       }
       try await group.waitForAll()
     }
-    let store = FileRegistrationStore(path: folder.file("clients"))
+    let store = FileRegistrationStore(path: folder.file("clients"), key: nil)
     for registration in all {
       #expect(try await store.registration(at: registration.issuer) == registration)
     }
@@ -224,7 +224,7 @@ import Testing
     let wrong = FileRegistrationStore(path: path, key: .raw(Data(repeating: 9, count: 32)))
     await failure(.wrongPassphrase) { try await wrong.registration(at: registration.issuer) }
     await failure(.wrongPassphrase) { try await wrong.save(registration) }
-    let open = FileRegistrationStore(path: path)
+    let open = FileRegistrationStore(path: path, key: nil)
     await failure(.storeDamaged) { try await open.save(registration) }
     #expect(try Data(contentsOf: URL(filePath: path)) == sealed)
     let store = FileRegistrationStore(path: path, key: .testKey)

@@ -13,7 +13,7 @@ import Testing
   static let kinds: [(name: String, open: @Sendable (String) -> any TokenStore)] = [
     ("file", { FileTokenStore(path: $0) }),
     ("encrypted", { EncryptedFileTokenStore(path: $0, key: .raw(Data(repeating: 1, count: 32))) }),
-    ("SQLite", { SQLiteTokenStore(path: $0) }),
+    ("SQLite", { SQLiteTokenStore(path: $0, key: nil) }),
     ("encrypted SQLite", { SQLiteTokenStore(path: $0, key: .raw(Data(repeating: 1, count: 32))) }),
   ]
 

@@ -50,7 +50,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     address: { "encrypted:\($0.file("deep/er/tokens.sealed"))" })
 
   static let sqlite = StoreKind(
-    name: "SQLite", open: { SQLiteTokenStore(path: $0.file("deep/er/tokens.sqlite")) },
+    name: "SQLite", open: { SQLiteTokenStore(path: $0.file("deep/er/tokens.sqlite"), key: nil) },
     address: { "sqlite:\($0.file("deep/er/tokens.sqlite"))" }, needsRoomToRead: true)
 
   static let encryptedSQLite = StoreKind(

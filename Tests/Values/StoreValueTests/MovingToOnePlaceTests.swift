@@ -15,7 +15,7 @@ import Testing
 
   private static let kinds: [@Sendable (String) -> any SharedTokenStore] = [
     { FileTokenStore(path: $0) }, { EncryptedFileTokenStore(path: $0, key: .testKey) },
-    { SQLiteTokenStore(path: $0) },
+    { SQLiteTokenStore(path: $0, key: nil) },
   ]
 
   @Test(arguments: kinds.indices, ["place/tokens", "link/tokens"])

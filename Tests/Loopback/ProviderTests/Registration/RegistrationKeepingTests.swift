@@ -355,7 +355,7 @@ import Testing
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(
       atPath: folder.file("clients.sq.new"), withIntermediateDirectories: false)
-    let file = FileRegistrationStore(path: folder.file("clients"))
+    let file = FileRegistrationStore(path: folder.file("clients"), key: nil)
     await failure(.storeFailed) { try await registrar.registration(of: app, in: file) }
     #expect(methods() == ["POST", "DELETE"], "the file is checked before the registration")
     #expect(sandbox.clients.map(\.id) == clients)
@@ -450,7 +450,7 @@ import Testing
     // A folder exists where the file should be.
     try FileManager.default.createDirectory(
       atPath: folder.file("clients"), withIntermediateDirectories: false)
-    let file = FileRegistrationStore(path: folder.file("clients"))
+    let file = FileRegistrationStore(path: folder.file("clients"), key: nil)
     await failure(.storeFailed) { try await registrar.registration(of: app, in: file) }
     #expect(methods().isEmpty)
   }

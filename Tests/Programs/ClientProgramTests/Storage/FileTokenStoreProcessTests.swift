@@ -32,6 +32,23 @@ import Testing
         == "2")
   }
 
+  @Test(.ownThreads) func `another store of a service can have the key of its encrypted file`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    await #expect(processExitsWith: .success) { [state = folder.path as String] in
+      setenv("XDG_STATE_HOME", state, 1)
+      try await EncryptedFileTokenStore(service: "one").save(record("a"))
+      let other = EncryptedFileTokenStore(path: state + "/other", key: try .file(service: "one"))
+      try await other.save(record("b"))
+    }
+    let key = StoreKey.file(folder.file("one/tokens.key"))
+    for (path, id) in [("one/tokens.sealed", "a"), ("other", "b")] {
+      let store = EncryptedFileTokenStore(path: folder.file(path), key: key)
+      #expect(try await store.load(id) == record(id))
+    }
+  }
+
   @Test(.ownThreads) func `saves from two processes at the same time are all kept`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("tokens.json")

@@ -28,7 +28,8 @@ struct KeptAccounts: Sendable {
     switch kind {
     case .sqlite:
       let folder = try TemporaryFolder()
-      try await with(lifetime, { SQLiteTokenStore(path: folder.file("tokens.sqlite")) }, body)
+      try await with(
+        lifetime, { SQLiteTokenStore(path: folder.file("tokens.sqlite"), key: nil) }, body)
     case .postgreSQL:
       try await PostgreSQLServer.running { server in
         try await with(lifetime, { DatabaseTests.store(server) }, body)

@@ -36,7 +36,7 @@ import Testing
   @Test func `all files get mode 0600 and created folders 0700`() async throws {
     let files = try SQLiteFolder()
     let path = files.folder.file("a/b/tokens.sqlite")
-    let store = SQLiteTokenStore(path: path)
+    let store = SQLiteTokenStore(path: path, key: nil)
     try await store.save(record("a"))
     for suffix in ["", "-wal", "-shm"] { #expect(try TemporaryFolder.mode(path + suffix) == 0o600) }
     for folder in ["a", "a/b"] {
@@ -70,7 +70,7 @@ import Testing
     for suffix in ["", "-wal", "-shm"] { #expect(try TemporaryFolder.mode(path + suffix) == 0o600) }
     #expect(try TemporaryFolder.mode(files.folder.file("a")) == 0o700)
     await probe.stop()
-    #expect(try await SQLiteTokenStore(path: path).load("a") == record("a"))
+    #expect(try await SQLiteTokenStore(path: path, key: nil).load("a") == record("a"))
   }
 
   @Test func `a database readable by others becomes private`() async throws {
@@ -142,7 +142,7 @@ import Testing
   func `a folder or a named pipe in the file's place is rejected at once`() async throws {
     let files = try SQLiteFolder()
     await failure(.storeFailed) {
-      try await SQLiteTokenStore(path: files.folder.path).save(record("a"))
+      try await SQLiteTokenStore(path: files.folder.path, key: nil).save(record("a"))
     }
     try #require(mkfifo(files.path, 0o600) == 0)
     await failure(.storeFailed) { try await files.store().save(record("a")) }
@@ -155,8 +155,8 @@ import Testing
       atPath: files.folder.file("real"), withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
       atPath: files.folder.file("link"), withDestinationPath: files.folder.file("real"))
-    try await SQLiteTokenStore(path: files.folder.file("link/t")).save(record("a"))
-    #expect(try await SQLiteTokenStore(path: files.folder.file("real/t")).list() == ["a"])
+    try await SQLiteTokenStore(path: files.folder.file("link/t"), key: nil).save(record("a"))
+    #expect(try await SQLiteTokenStore(path: files.folder.file("real/t"), key: nil).list() == ["a"])
   }
 
   @Test(arguments: [
@@ -438,7 +438,8 @@ import Testing
 
   @Test func `a service name that is no valid file name is rejected`() async throws {
     for name in ["", "..", "a/b", "a/\u{301}b"] {
-      failure(.invalidConfiguration) { try SQLiteTokenStore(service: name) }
+      failure(.invalidConfiguration) { try SQLiteTokenStore(service: name, key: nil) }
+      failure(.invalidConfiguration) { try StoreKey.file(service: name) }
     }
   }
 }

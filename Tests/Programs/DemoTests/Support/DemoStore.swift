@@ -29,7 +29,9 @@ struct DemoStore: Sendable, CustomTestStringConvertible {
   static let underPassphrase = DemoStore(
     name: "encrypted, with a passphrase", kind: "encrypted", passphrase: "open sesame"
   ) { EncryptedFileTokenStore(path: $0, key: .quickPassphrase("open sesame")) }
-  static let sqlite = DemoStore(name: "sqlite", kind: "sqlite") { SQLiteTokenStore(path: $0) }
+  static let sqlite = DemoStore(name: "sqlite", kind: "sqlite") {
+    SQLiteTokenStore(path: $0, key: nil)
+  }
   static let encryptedSQLite = DemoStore(name: "encrypted sqlite", kind: "encrypted-sqlite") {
     SQLiteTokenStore(path: $0, key: .file($0 + ".key"))
   }
