@@ -19,8 +19,9 @@
 /// returned. The SDK holds the delegate weakly.
 ///
 /// If the delegate does not implement an optional method, the SDK calls another one, as the method's
-/// description says. The default implementations themselves call nothing: a delegate that passes the
-/// calls on to another delegate, or calls its own methods, must call a method that is implemented.
+/// description says. A delegate may pass the SDK's calls on to another delegate: if that delegate
+/// does not implement a method, the SDK calls the other one when the first delegate's method has
+/// returned. Called by the app on its own, the default implementations do nothing.
 public protocol AuthorizationDelegate: AnyObject {
   /// Tells the delegate that the user signed in.
   ///
@@ -61,17 +62,23 @@ public protocol AuthorizationDelegate: AnyObject {
 extension AuthorizationDelegate {
   /// Makes the SDK call ``userIsNotAuthorized()`` for a failed sign-in.
   public func userIsNotAuthorized(because error: SQOAuthError) {
-    OptionalMethod.userIsNotAuthorizedBecause.isInherited(by: self)
+    OptionalMethod.userIsNotAuthorizedBecause.isInherited(by: self) {
+      await self.userIsNotAuthorized()
+    }
   }
 
   /// Makes the SDK call ``userIsNotAuthorized()`` for a cancelled sign-in.
   public func userDidCancelAuthorization() {
-    OptionalMethod.userDidCancelAuthorization.isInherited(by: self)
+    OptionalMethod.userDidCancelAuthorization.isInherited(by: self) {
+      await self.userIsNotAuthorized()
+    }
   }
 
   /// Makes the SDK call ``userDidCancelAuthorization()`` for a cancelled sign-in.
   public func userDidCancelAuthorization(because error: SQOAuthError) {
-    OptionalMethod.userDidCancelAuthorizationBecause.isInherited(by: self)
+    OptionalMethod.userDidCancelAuthorizationBecause.isInherited(by: self) {
+      await self.userDidCancelAuthorization()
+    }
   }
 
   /// Makes the SDK end the sign-in with an error, unless a closure of the app shows the code.

@@ -105,21 +105,14 @@ public final class SQOAuth: AccountOperations {
     _ delegate: any AuthorizationDelegate, why error: SQOAuthError
   ) async {
     if error.isCancellation {
-      let hasReason = await OptionalMethod.userDidCancelAuthorizationBecause.call(of: delegate) {
+      await OptionalMethod.userDidCancelAuthorizationBecause.call(of: delegate) {
         await delegate.userDidCancelAuthorization(because: error)
       }
-      if hasReason { return }
-      let isImplemented = await OptionalMethod.userDidCancelAuthorization.call(of: delegate) {
-        await delegate.userDidCancelAuthorization()
-      }
-      if isImplemented { return }
     } else {
-      let isImplemented = await OptionalMethod.userIsNotAuthorizedBecause.call(of: delegate) {
+      await OptionalMethod.userIsNotAuthorizedBecause.call(of: delegate) {
         await delegate.userIsNotAuthorized(because: error)
       }
-      if isImplemented { return }
     }
-    await delegate.userIsNotAuthorized()
   }
 
   /// Passes the code and the address for the user to the delegate.
@@ -152,15 +145,13 @@ public final class SQOAuth: AccountOperations {
       switch event {
       case .refreshed(let token): await delegate.tokenIsRefreshed(token)
       case .takenOver(let token):
-        let isImplemented = await OptionalMethod.tokenIsTakenOver.call(of: delegate) {
+        await OptionalMethod.tokenIsTakenOver.call(of: delegate) {
           await delegate.tokenIsTakenOver(token)
         }
-        if !isImplemented { await delegate.tokenIsRefreshed(token) }
       case .replaced(let token):
-        let isImplemented = await OptionalMethod.sessionIsReplaced.call(of: delegate) {
+        await OptionalMethod.sessionIsReplaced.call(of: delegate) {
           await delegate.sessionIsReplaced(token)
         }
-        if !isImplemented { await delegate.tokenIsRefreshed(token) }
       // The refresh has succeeded; only the stream of events reports the ignored ID token.
       case .idTokenIgnored: break
       case .endsSoon(let date): await delegate.sessionEndsSoon(date)

@@ -43,10 +43,11 @@ extension SQOAuthError {
   /// - The server's response is about a user other than the expected one: ``Code/idTokenSubject``.
   ///
   /// After a refresh, with the same exception for the status, it is also `true` for
-  /// ``Code/invalidRequest``, ``Code/interactionRequired``, ``Code/loginRequired``,
-  /// ``Code/consentRequired`` and ``Code/accessDenied``. With these five codes the server did not
-  /// say that the tokens are invalid, so the SDK keeps them, although another refresh is unlikely
-  /// to succeed.
+  /// ``Code/invalidRequest``, ``Code/invalidToken``, ``Code/unauthorizedClient``,
+  /// ``Code/interactionRequired``, ``Code/loginRequired``, ``Code/consentRequired`` and
+  /// ``Code/accessDenied``. Some servers send them for an invalid refresh token, but they can also
+  /// have another reason. So the SDK keeps the tokens, although another refresh is unlikely to
+  /// succeed.
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: !isOfServerInTrouble
@@ -54,7 +55,8 @@ extension SQOAuthError {
     // After a sign-in this error points to a wrong configuration, and another sign-in would fail
     // too.
     case .idTokenIssuer: response == nil && occasion == .refresh
-    case .invalidRequest, .interactionRequired, .loginRequired, .consentRequired, .accessDenied:
+    case .invalidRequest, .invalidToken, .unauthorizedClient, .interactionRequired, .loginRequired,
+      .consentRequired, .accessDenied:
       occasion == .refresh && !isOfServerInTrouble
     default: false
     }
@@ -81,7 +83,11 @@ extension SQOAuthError {
     var error = self
     error.occasion = .refresh
     if error.requiresSignIn {
-      error.message += " (a new sign-in is needed)"
+      error.message +=
+        code == .unauthorizedClient
+        ? " (a new sign-in is needed; if it or the next refresh fails too, check the client's secret, "
+          + "and that the server allows the client the grant refresh_token)"
+        : " (a new sign-in is needed)"
     } else if !Self.meantForRefresh.contains(code), !isOfServerInTrouble {
       error.message += " (signing in again may help)"
     }
@@ -93,7 +99,6 @@ extension SQOAuthError {
   /// - SeeAlso: RFC 6749, section 5.2; RFC 8707, section 2; RFC 9449, section 8
   private static let meantForRefresh: Set<Code> = [
     .invalidGrant, .invalidScope, .invalidTarget, .unsupportedGrantType, .useDPoPNonce,
-    .invalidDPoPProof,
-    .invalidClient, .unauthorizedClient, .serverError, .temporarilyUnavailable,
+    .invalidDPoPProof, .invalidClient, .serverError, .temporarilyUnavailable,
   ]
 }

@@ -8,8 +8,9 @@ public import SQFoundation
 /// delegate weakly.
 ///
 /// If the delegate does not implement an optional method, the SDK calls another one or none, as the
-/// method's description says. The default implementations themselves call nothing: a delegate that
-/// passes the calls on to another delegate must call a method that is implemented.
+/// method's description says. A delegate may pass the SDK's calls on to another delegate: if that
+/// delegate does not implement a method, the SDK calls the other one when the first delegate's
+/// method has returned.
 public protocol TokenRefreshDelegate: AnyObject {
   /// Tells the delegate that the SDK got a newer token, with the newest refresh token.
   ///
@@ -50,12 +51,12 @@ public protocol TokenRefreshDelegate: AnyObject {
 extension TokenRefreshDelegate {
   /// Makes the SDK call ``tokenIsRefreshed(_:)`` when another process refreshed the token.
   public func tokenIsTakenOver(_ token: SQToken) {
-    OptionalMethod.tokenIsTakenOver.isInherited(by: self)
+    OptionalMethod.tokenIsTakenOver.isInherited(by: self) { await self.tokenIsRefreshed(token) }
   }
 
   /// Makes the SDK call ``tokenIsRefreshed(_:)`` when another process signed a user in.
   public func sessionIsReplaced(_ token: SQToken) {
-    OptionalMethod.sessionIsReplaced.isInherited(by: self)
+    OptionalMethod.sessionIsReplaced.isInherited(by: self) { await self.tokenIsRefreshed(token) }
   }
 
   /// Ignores a failed attempt to refresh, store or load the token.

@@ -148,7 +148,9 @@ extension RegisteredClient {
     _ error: SQOAuthError.Code, in sent: some ClientMessage
   ) -> Bool {
     switch error {
-    case .invalidClient, SQOAuthError.Code(rawValue: "invalid_request_object"): true
+    // The same secret again would be one more failed attempt, and could spend the grant.
+    case .invalidClient: sent.client.authentication.usesAssertion
+    case SQOAuthError.Code(rawValue: "invalid_request_object"): true
     case .invalidGrant: sent.hasSignedGrant
     default: false
     }

@@ -46,10 +46,13 @@ extension AccountOperations {
   /// is pushed if the server takes pushed requests. Otherwise the browser's command has the ID
   /// token in its URL, which other users of the machine can read.
   ///
+  /// If the request names the account's user, only this user can be signed in, as with
+  /// ``SignInOptions/requiresSameUser``: no page would show that another user is.
+  ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the
-  ///   provider would have to ask the user; call ``signIn()`` then. Otherwise the errors of
-  ///   ``signIn(with:)``.
+  ///   provider would have to ask the user, and ``SQOAuthError/Code/idTokenSubject`` if it signed
+  ///   in another user; call ``signIn()`` then. Otherwise the errors of ``signIn(with:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt=none`)
   @discardableResult
   public func signInSilently(

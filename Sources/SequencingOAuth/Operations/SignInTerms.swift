@@ -29,11 +29,13 @@ struct SignInTerms: Sendable {
     // A stored record of another server is not this account's, and its user is unknown here.
     let record = held ?? stored.flatMap { $0.issuer == client.metadata.issuer ? $0 : nil }
     let idToken = record?.token.idToken
-    user = try Self.user(options, idToken.map(SignInUser.init))
     var options = options
     if options.isSilent, options.idTokenHint == nil, record?.origin.isOf(client) == true {
       options.idTokenHint = idToken?.compactForm
+      // A server that ignores the hint may sign in another user, and no page would show it.
+      options.requiresSameUser = true
     }
+    user = try Self.user(options, idToken.map(SignInUser.init))
     self.options = options
   }
 

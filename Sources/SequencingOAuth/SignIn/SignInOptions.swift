@@ -103,9 +103,11 @@ public struct SignInOptions: Sendable, Hashable {
   /// at another issuer is another user. The users are compared only if both sign-ins have an ID
   /// token.
   ///
-  /// A sign-in that a resource server demands
-  /// (``AccountOperations/requestAccess(answering:with:)``) always requires the same user, because
-  /// the refused request belongs to that user, even if the session has ended since.
+  /// A silent sign-in that names the account's user to the server
+  /// (``AccountOperations/signInSilently(with:)``) always requires this user. A sign-in that a
+  /// resource server demands (``AccountOperations/requestAccess(answering:with:)``) always requires
+  /// the same user, because the refused request belongs to that user, even if the session has ended
+  /// since.
   public var requiresSameUser = false
 
   /// The user who must sign in, for example the user of a refused request; `nil` for any user.

@@ -1,4 +1,4 @@
-public import SQFoundation
+import SQFoundation
 
 /// The accounts in a store, loaded page by page, including those whose record cannot be read.
 ///

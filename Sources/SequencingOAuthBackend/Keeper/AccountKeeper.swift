@@ -8,7 +8,9 @@ public import SequencingOAuth
 /// a server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), the keepers pause
 /// for the accounts of that client at that server. With a PostgreSQL database, the pause applies to
 /// all hosts. With a store that is no `AccountQueue`, each process reads all records every 30 s
-/// and pauses independently.
+/// and pauses independently. If a server refuses one account, only this account waits: first for
+/// 10 s or the time since its token was due, and twice as long after each further refusal, up to an
+/// hour.
 ///
 /// With a PostgreSQL database, the memory of a keeper does not grow with the number of accounts. A
 /// keeper ends with ``stop()``, or when it is released. All members may be used from any thread.
@@ -26,6 +28,8 @@ public final class AccountKeeper: Sendable {
     case takenOver(String)
     /// The account's record could not be read, or its token could not be renewed or stored; the
     /// keeper tries again.
+    ///
+    /// If the error's `requiresSignIn` is `true`, the user should sign in again.
     case failed(String, SQOAuthError)
     /// The account's session ended, so the user must sign in again.
     ///

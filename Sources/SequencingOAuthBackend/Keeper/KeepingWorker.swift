@@ -16,6 +16,8 @@ final class KeepingWorker: Sendable {
   /// has ended.
   private let running = Locked(
     (count: 0, servers: [ServerName: Int](), bell: OneShot<Void>()))
+  /// The rule whether an error pauses a server.
+  private let failures = ServerFailures()
   /// Whether the keeper was stopped.
   private let stop = Locked(false)
   /// A signal that the keeper was stopped.
@@ -31,10 +33,10 @@ final class KeepingWorker: Sendable {
     unused: Duration.seconds(86_400), unknown: Duration.seconds(3600),
     damaged: Duration.seconds(600)
   )
-  /// How long to skip an account after an error that starts no pause of its server, for example
-  /// while another process changes the account.
+  /// The shortest time to skip an account after an error that starts no pause of its server, for
+  /// example while another process changes the account.
   private static let retry = Duration.seconds(10)
-  /// The longest pause that an account's source of assertions can ask for.
+  /// The longest time to skip such an account, even if its source of assertions asks for more.
   private static let longestRetry = Duration.seconds(3600)
   /// How long a stopped keeper tries to store a token.
   private static let lastSaves = Duration.seconds(30)
@@ -175,6 +177,7 @@ final class KeepingWorker: Sendable {
       if known == nil { try session.restore(record, in: session.account, since: session.ends) }
       let refreshes = session.refreshes
       try await renew(session)
+      failures.clear(ServerName(of: record))
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
       guard await isStored(session, record.id) else { return }
       tell(session.refreshes > refreshes ? .refreshed(record.id) : .takenOver(record.id))
@@ -229,22 +232,39 @@ final class KeepingWorker: Sendable {
   ) async {
     if error.endsSession {
       tell(.ended(record.id, error))
+      failures.clear(ServerName(of: record))
       try? await queue.finish(account, with: nil)
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
       return
     }
     // For a stopped keeper, an account that another process uses is not a failure.
     if error.code != .accountInUse || !stop.withLock(\.self) { tell(.failed(record.id, error)) }
-    guard error.concernsServer else {
+    guard failures.concernServer(error, of: record) else {
       await giveBack(account, record)
-      let wait = max(error.retryAfter ?? .zero, Self.retry)
-      return await postpone(account, by: min(wait, Self.longestRetry))
+      return await postpone(account, by: wait(after: error, of: account, record))
     }
     let pause = try? await queue.pause(ServerName(of: record), askedFor: error.retryAfter)
     if let pause {
       tell(.paused(record.issuer ?? record.tokenEndpoint?.withoutQuery ?? "", pause))
       await postpone(account, by: pause)
     }
+  }
+
+  /// Returns how long to skip an account after an error that starts no pause of its server.
+  ///
+  /// If the server refused the account, the time is as long as the account has been due. So it
+  /// doubles with each refusal, on all hosts together, and no store needs to count refusals.
+  private func wait(
+    after error: SQOAuthError, of account: DueAccounts.Account, _ record: AccountRecord
+  ) -> Duration {
+    var wait = max(error.retryAfter ?? .zero, Self.retry)
+    if error.status != nil || error.requiresSignIn,
+      let due = record.ownDueDate ?? record.token.expirationDate
+    {
+      let now = account.date ?? clock.now
+      wait = max(wait, .bounded(seconds: now.timeIntervalSince(due)))
+    }
+    return min(wait, Self.longestRetry)
   }
 
   /// Removes an account from the queue, because the user was signed out after the record was read.
@@ -261,20 +281,5 @@ final class KeepingWorker: Sendable {
   private func postpone(_ account: DueAccounts.Account, by time: Duration) async {
     // If this fails, the account is due again when the time of `claim` is over.
     try? await queue.postpone(account, by: time)
-  }
-}
-
-extension SQOAuthError {
-  /// Whether requests for the client's other accounts would now fail with this error too.
-  fileprivate var concernsServer: Bool {
-    // The account's source of assertions, or the client's key, is not the server's.
-    if code == .clientKeyFailed { return false }
-    if retryAfter != nil || isOutage { return true }
-    return switch code {
-    case .invalidResponse, .redirectRefused, .responseTooLarge, .invalidClient, .unauthorizedClient,
-      .unsupportedGrantType:
-      true
-    default: false
-    }
   }
 }

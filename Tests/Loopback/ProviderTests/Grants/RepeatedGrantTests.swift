@@ -22,7 +22,7 @@ import Testing
   }
 
   /// For a dead refresh token, servers also send codes that would otherwise blame the request.
-  @Test(arguments: ["invalid_grant", "invalid_request", "login_required"])
+  @Test(arguments: ["invalid_grant", "invalid_request", "unauthorized_client", "invalid_token"])
   func `if the refresh token is refused, the client's own grant is repeated`(code: String)
     async throws
   {

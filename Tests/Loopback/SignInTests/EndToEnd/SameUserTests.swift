@@ -155,6 +155,26 @@ import Testing
     await fixture.sandbox.stop()
   }
 
+  /// No page shows who is signed in, and a server may ignore the hint that names the user.
+  @Test func `a silent sign-in of another user is refused, and the account is unchanged`()
+    async throws
+  {
+    let fixture = try await signedIn()
+    let visitor = SandboxVisitor()
+    fixture.oauth.environment.userAgent = CustomUserAgent { _ = try await visitor.visit($0) }
+    let alice = try await fixture.oauth.signIn()
+    fixture.sandbox.misbehave(at: .token, .idToken(.otherSubject))
+    let error = await failure(.idTokenSubject) { try await fixture.oauth.signInSilently() }
+    #expect(error?.requiresSignIn == true)
+    #expect(fixture.oauth.currentToken?.accessToken == alice.accessToken)
+    let stored = try await fixture.oauth.environment.tokenStore.load("default")
+    #expect(stored?.token.accessToken == alice.accessToken)
+    let again = try await fixture.oauth.signInSilently()
+    #expect(again.idToken?.subject == alice.idToken?.subject)
+    #expect(again.accessToken != alice.accessToken)
+    await fixture.sandbox.stop()
+  }
+
   @Test func `after a restart, another user than the stored one is refused`() async throws {
     let first = try await signedIn()
     let alice = try #require(first.oauth.currentToken)

@@ -45,10 +45,13 @@ import Testing
     json("a redirect", .redirectRefused, "", 302),
     json("404", .invalidResponse, "", 404),
     json("invalid_client", .invalidClient, error("invalid_client"), 401),
-    json("unauthorized_client", .unauthorizedClient, error("unauthorized_client"), 400),
     // Only a new sign-in helps after these rejections, but the server may still change its answer.
     json("invalid_request", .invalidRequest, error("invalid_request"), 400, requiresSignIn: true),
     json("access_denied", .accessDenied, error("access_denied"), 403, requiresSignIn: true),
+    json("invalid_token", .invalidToken, error("invalid_token"), 401, requiresSignIn: true),
+    json(
+      "unauthorized_client", .unauthorizedClient, error("unauthorized_client"), 403,
+      requiresSignIn: true),
     json(
       "consent_required with 200", "consent_required", error("consent_required"), 200,
       requiresSignIn: true),
@@ -59,6 +62,7 @@ import Testing
     // With these HTTP statuses, no error code demands a new sign-in.
     json("invalid_request with 503", .invalidRequest, error("invalid_request"), 503),
     json("access_denied with 429", .accessDenied, error("access_denied"), 429),
+    json("unauthorized_client with 503", .unauthorizedClient, error("unauthorized_client"), 503),
     json("invalid_grant with 429", .invalidGrant, error("invalid_grant"), 429),
     json("invalid_grant with 408", .invalidGrant, error("invalid_grant"), 408),
     json("invalid_grant with 421", .invalidGrant, error("invalid_grant"), 421),

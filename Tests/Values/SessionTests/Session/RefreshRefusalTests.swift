@@ -11,12 +11,14 @@ import Testing
     "invalid_request", "interaction_required", "login_required", "consent_required",
     "access_denied",
   ]
+  /// The codes that mean something else in the answer of an API come last.
+  static let endingsOfRefresh = endings + ["invalid_token", "unauthorized_client"]
 
   static func refuses(_ code: String, status: Int = 400) -> TokenServer.Answer {
     ScriptedTransport.json(#"{"error":"\#(code)"}"#, status: status)
   }
 
-  @Test(arguments: endings)
+  @Test(arguments: endingsOfRefresh)
   func `if only a sign-in can solve a rejection, the browser opens and the tokens are kept`(
     code: String
   ) async throws {
@@ -46,7 +48,17 @@ import Testing
     #expect(error?.message.contains("sign") == false)
   }
 
-  @Test(arguments: ["own_code", "not_authorized", "request_refused", "invalid_token"])
+  /// Keycloak sends this code for a wrong secret, and Atlassian for an ended session.
+  @Test func `the error of an unauthorized client says what to check`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(Self.refuses("unauthorized_client", status: 401))
+    let error = await failure(.unauthorizedClient) { try await fixture.module.token() }
+    #expect(error?.message.contains("a new sign-in is needed") == true)
+    #expect(error?.message.contains("check the client's secret") == true)
+  }
+
+  @Test(arguments: ["own_code", "not_authorized", "request_refused"])
   func `if a refresh is rejected with an unexpected code, the error says that a sign-in may help`(
     code: String
   ) async throws {
@@ -61,7 +73,7 @@ import Testing
 
   // MARK: - The same codes in other answers
 
-  @Test(arguments: endings)
+  @Test(arguments: endingsOfRefresh)
   func `an error in the exchange of an authorization code does not ask for another sign-in`(
     code: String
   )
@@ -74,7 +86,7 @@ import Testing
     #expect(error?.isCancellation == (code == "access_denied"))
   }
 
-  @Test(arguments: endings)
+  @Test(arguments: endingsOfRefresh)
   func `an error in the redirect of a sign-in does not ask for another sign-in`(code: String)
     async throws
   {
@@ -84,7 +96,7 @@ import Testing
     #expect(error?.isCancellation == ["access_denied", "consent_required"].contains(code))
   }
 
-  @Test(arguments: endings)
+  @Test(arguments: endingsOfRefresh)
   func `an error of the client credentials grant does not ask for a sign-in`(code: String)
     async throws
   {

@@ -187,6 +187,22 @@ import Testing
     }
   }
 
+  /// Only a signed message depends on the time.
+  @Test(arguments: [ClientAuthentication.basic, .basicUnescaped, .post])
+  func `with a wrong clock, a rejected secret is not sent again`(
+    method: ClientAuthentication
+  ) async throws {
+    // By this date, the client's clock is an hour behind.
+    let fixture = try Self.fixture(secret: "s3cr3t", authentication: method) { _ in
+      WebResponse(
+        status: 401,
+        headers: ["Content-Type": "application/json", "Date": "Sun, 15 Jun 2025 16:07:40 GMT"],
+        body: Data(#"{"error":"invalid_client"}"#.utf8))
+    }
+    await failure(.invalidClient) { try await fixture.oauth.signIn() }
+    #expect(fixture.http.forms.count == 1, "the code was sent twice")
+  }
+
   @Test(arguments: ["server_error", "invalid_client"])
   func `an error with status 503 does not suggest another authentication method`(code: String)
     async throws

@@ -10,18 +10,27 @@ import Testing
   /// A delegate without optional methods.
   private final class Plain: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     let calls = Locked<[String]>([])
-    func userIsSuccessfullyAuthorized(_ token: SQToken) {}
-    func userIsNotAuthorized() {}
-    func tokenIsRefreshed(_ token: SQToken) { calls.withLock { $0.append(token.accessToken) } }
+    func userIsSuccessfullyAuthorized(_ token: SQToken) { add("authorized") }
+    func userIsNotAuthorized() { add("not authorized") }
+    func tokenIsRefreshed(_ token: SQToken) { add(token.accessToken) }
+
+    private func add(_ call: String) { calls.withLock { $0.append(call) } }
   }
 
-  /// A delegate that records each call and passes it on to a delegate without optional methods.
+  /// A delegate that implements all methods, and passes each call on to a delegate without optional
+  /// methods.
   private final class Forwarding: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     let other = Plain()
     let calls = Locked<[String]>([])
 
-    func userIsSuccessfullyAuthorized(_ token: SQToken) { add("authorized") }
-    func userIsNotAuthorized() { add("not authorized") }
+    func userIsSuccessfullyAuthorized(_ token: SQToken) {
+      other.userIsSuccessfullyAuthorized(token)
+      add("authorized")
+    }
+    func userIsNotAuthorized() {
+      add("not authorized")
+      other.userIsNotAuthorized()
+    }
     func userIsNotAuthorized(because error: SQOAuthError) {
       add("because \(error.code)")
       other.userIsNotAuthorized(because: error)
@@ -34,7 +43,10 @@ import Testing
       add("cancelled because \(error.code)")
       other.userDidCancelAuthorization(because: error)
     }
-    func tokenIsRefreshed(_ token: SQToken) { add("refreshed \(token.accessToken)") }
+    func tokenIsRefreshed(_ token: SQToken) {
+      other.tokenIsRefreshed(token)
+      add("refreshed \(token.accessToken)")
+    }
     func tokenIsTakenOver(_ token: SQToken) {
       add("taken over \(token.accessToken)")
       other.tokenIsTakenOver(token)
@@ -79,7 +91,7 @@ import Testing
     return calls()
   }
 
-  @Test func `a delegate that passes its calls on to another one hears of each sign-in once`()
+  @Test func `a delegate and the one that it passes its calls on to hear of each sign-in once`()
     async throws
   {
     let delegate = Forwarding()
@@ -87,20 +99,44 @@ import Testing
       try await signInThrice(delegate, { delegate.calls.withLock(\.self) }) == [
         "because server_error", "cancelled because access_denied", "authorized",
       ])
+    #expect(
+      delegate.other.calls.withLock(\.self) == [
+        "not authorized", "not authorized", "authorized",
+      ])
   }
 
-  @Test func `a delegate's call of its own unimplemented method causes no second call`()
+  @Test func `a delegate's call of its own unimplemented method reaches the method instead`()
     async throws
   {
     let delegate = Joining()
     // The delegate implements neither method for a cancelled sign-in.
     #expect(
       try await signInThrice(delegate, { delegate.calls.withLock(\.self) }) == [
-        "because server_error", "not authorized", "authorized",
+        "because server_error", "not authorized", "not authorized", "authorized",
       ])
   }
 
-  @Test func `a delegate that passes its calls on to another one hears of each token once`()
+  /// A delegate whose required method calls a method that it does not implement.
+  private final class Circular: AuthorizationDelegate, Sendable {
+    let calls = Locked<[String]>([])
+    func userIsSuccessfullyAuthorized(_ token: SQToken) { add("authorized") }
+    func userIsNotAuthorized() {
+      add("not authorized")
+      userDidCancelAuthorization()
+    }
+
+    private func add(_ call: String) { calls.withLock { $0.append(call) } }
+  }
+
+  @Test func `a delegate whose methods call each other is called once more at most`() async throws {
+    let delegate = Circular()
+    #expect(
+      try await signInThrice(delegate, { delegate.calls.withLock(\.self) }) == [
+        "not authorized", "not authorized", "not authorized", "authorized",
+      ])
+  }
+
+  @Test func `a delegate and the one that it passes its calls on to hear of each token once`()
     async throws
   {
     let (delegate, fixture) = (Forwarding(), try OAuthFixture().register())
@@ -114,10 +150,10 @@ import Testing
     tell(delegate)
     try await eventually { delegate.calls.withLock { $0.last == "refreshed T3" } }
     #expect(delegate.calls.withLock(\.self) == ["taken over T1", "replaced T2", "refreshed T3"])
-    #expect(delegate.other.calls.withLock(\.self) == [])
-    // The other delegate's own calls go to the method that it implements.
-    tell(delegate.other)
-    try await eventually { delegate.other.calls.withLock { $0.last == "T3" } }
     #expect(delegate.other.calls.withLock(\.self) == ["T1", "T2", "T3"])
+    // The other delegate hears the same from the SDK itself.
+    tell(delegate.other)
+    try await eventually { delegate.other.calls.withLock { $0.count == 6 } }
+    #expect(delegate.other.calls.withLock { $0.suffix(3) } == ["T1", "T2", "T3"])
   }
 }

@@ -1,0 +1,44 @@
+import SQBasics
+import SequencingOAuth
+
+/// The rule whether the error of a renewal is about the whole server or only about the account.
+///
+/// A refused grant says nothing about another one. Some errors can have either reason, so they
+/// count against the server only if two accounts in a row fail alike.
+///
+/// - SeeAlso: RFC 6749, section 5.2
+final class ServerFailures: Sendable {
+  /// For each server, the last account with such an error since the last successful renewal.
+  private let last = Locked([ServerName: (id: String, code: SQOAuthError.Code)]())
+
+  /// Returns whether renewals of the server's other accounts would now fail too.
+  func concernServer(_ error: SQOAuthError, of record: AccountRecord) -> Bool {
+    if error.concernsServer { return true }
+    guard error.mayConcernServer else { return false }
+    return last.withLock { last in
+      let earlier = last.updateValue((record.id, error.code), forKey: ServerName(of: record))
+      return earlier.map { $0.id != record.id && $0.code == error.code } ?? false
+    }
+  }
+
+  /// Notes that a server has answered as it should.
+  func clear(_ server: ServerName) {
+    last.withLock { $0[server] = nil }
+  }
+}
+
+extension SQOAuthError {
+  /// Whether requests for the client's other accounts would now fail with this error too.
+  fileprivate var concernsServer: Bool {
+    // The account's source of assertions, or the client's key, is not the server's.
+    if code == .clientKeyFailed { return false }
+    return retryAfter != nil || isOutage || [.invalidClient, .unsupportedGrantType].contains(code)
+  }
+
+  /// Whether the reason may be the server or the client, but also this account alone.
+  ///
+  /// With `unauthorized_client`, some servers refuse a refresh token, and others a wrong secret.
+  fileprivate var mayConcernServer: Bool {
+    [.invalidResponse, .redirectRefused, .responseTooLarge, .unauthorizedClient].contains(code)
+  }
+}
