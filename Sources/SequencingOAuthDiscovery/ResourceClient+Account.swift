@@ -99,12 +99,15 @@ extension ResourceClient {
 
   /// Returns the module that the manager keeps for an account; `nil` if there is none.
   ///
+  /// The app may have created the module, with a configuration that does not name the resource.
+  ///
   /// - Throws: `SQOAuthError.Code.duplicateName` if the module is for a different resource.
   func keptModule(_ id: String) throws(SQOAuthError) -> AuthorizationModule? {
     guard let module = accounts.module(id: id) else { return nil }
     let resources = module.configuration?.resources ?? []
     guard options.accountID == nil || resources.contains(where: resource.identifiers.contains)
     else { throw ofAnotherResource(id) }
+    module.addNamed(resource.origin)
     return module
   }
 

@@ -9,8 +9,8 @@ extension AccessTokenClaims {
   /// let orders = try orders(for: .fake("alice", scopes: ["orders.read"]))
   /// ```
   ///
-  /// The `require` methods check these claims as they check the claims of a real token. A negative
-  /// `lifetime` makes the claims of an expired token, which no validator returns. `claims` replaces
+  /// The `require` methods check these claims as they check the claims of a real token;
+  /// `requireLogin` without a date goes by the system's clock. A negative `lifetime` makes the claims of an expired token, which no validator returns. `claims` replaces
   /// claims from the other arguments; the value `JSONValue.null` removes a claim. A `cnf` with the
   /// member `jkt` binds the token to a key.
   ///

@@ -58,6 +58,19 @@ import Testing
     #expect(party.redeemed.map { $0.value("audience") } == [nil])
   }
 
+  @Test func `an account that the app has loaded itself may go to the resource`() async throws {
+    let configuration = try ClientConfiguration(
+      clientID: "by-hand", redirectURI: Party.redirect, provider: .issuer(party.first.issuer))
+    let (identity, store) = (ClientIdentity(clients: [configuration]), MemoryTokenStore())
+    try await party.works(
+      party.client(identity, manager: Party.manager(store, party.browser)))
+    let manager = Party.manager(store, party.browser)
+    let account = try await manager.account(configuration, id: party.resource.address)
+    #expect(account.validToken != nil)
+    try await party.works(party.client(identity, manager: manager))
+    #expect(party.authorized.count == 1)
+  }
+
   @Test func `scopes that the client's own account requires are not required at the resource`()
     async throws
   {
