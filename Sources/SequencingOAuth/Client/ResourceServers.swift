@@ -74,7 +74,8 @@ struct ResourceServers {
         .originNotAllowed,
         "the app did not name \(origin) as a server that may see the token, so the token was not "
           + "sent. If that server may see it, list in the client all servers to which the app sends "
-          + "requests, also the provider's own: configuration.resourceOrigins = [\(servers.joined(separator: ", "))]")
+          + "requests, also the provider's own: configuration.resourceOrigins = [\(servers.joined(separator: ", "))]"
+      )
     }
     // If the app calls `allowTokens` before its first request, that request no longer allows its
     // server. So the message also names the server of the app's first request.
