@@ -5,7 +5,8 @@ package import SQLoopback
 
 /// The reason why a sandbox did not start, or why a ``SandboxVisitor`` did not get to the app.
 ///
-/// Neither the error nor its text contains an authorization code or a `state`.
+/// Neither the error nor its text contains an authorization code or a `state`. A later version may
+/// add cases, so write a `default` in a `switch`.
 public enum SandboxError: Error, Sendable, Hashable {
   /// Another program uses the port.
   case portInUse(UInt16)

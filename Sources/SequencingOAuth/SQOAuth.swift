@@ -20,7 +20,8 @@ private struct Delegates: @unchecked Sendable {
 ///
 /// Most apps use the ``shared`` instance; an app with several accounts creates more. Register the
 /// client, set the delegates, then call ``authorizeUser()``. Any thread may call any method, and no
-/// method blocks its thread. Each operation has an `async` form and a form with a completion.
+/// method blocks its thread. Most operations have an `async` form and a form with a completion; a
+/// few, such as ``AccountOperations/idToken()``, have only the `async` form.
 ///
 /// The SDK calls a delegate or a completion that belongs to an actor, such as one of a `@MainActor`
 /// screen, on that actor. It calls all others on the ``AccountOperations/callbackQueue``.

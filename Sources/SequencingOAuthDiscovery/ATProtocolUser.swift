@@ -24,7 +24,7 @@ public struct ATProtocolUser: Sendable, Hashable {
   /// domain names no DID, the search requests the DID from the `handleResolver`, because the SDK
   /// does not query DNS for `TXT` records. The resolver learns which handle the user entered; with
   /// `nil`, the search fails instead. The DID's document, from the `plcDirectory` or from the
-  /// domain in a `did:web`, must name the same handle.
+  /// domain in a `did:web`, must name the same handle. `timeout` is the time limit of each request.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is neither a handle nor a
   ///   supported DID; `SQOAuthError.Code.resourceMetadataInvalid` if the user or a server is not

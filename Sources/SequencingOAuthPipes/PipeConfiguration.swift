@@ -13,9 +13,9 @@ public struct PipeConfiguration: Sendable {
   /// The time limit of a request; in an upload or a download, the limit on time without data.
   ///
   /// An ordinary request must end within this time. An upload or a download has no limit on its
-  /// total time, but ends if no byte moves for this time. `nil` means the
-  /// `ClientConfiguration.timeout` of the pipe's client. The time that a user needs to sign in does
-  /// not count.
+  /// total time, but ends if no byte moves for this time. `nil`, the default, means the
+  /// `ClientConfiguration.timeout` of the pipe's client. In a `WebRequest`, `nil` means no limit;
+  /// in a pipe, set a long time instead. The time that a user needs to sign in does not count.
   public var timeout: Duration?
   /// The module that provides the token; `nil` for the pipeline's module.
   public var module: AuthorizationModule?

@@ -3,6 +3,8 @@ public import SQFoundation
 public import SequencingOAuth
 
 /// The error of a ``Pipeline/Pipe``'s operation.
+///
+/// A later version may add cases, so write a `default` in a `switch`.
 public enum PipeError: Error, Sendable {
   /// No valid token is available: the sign-in or the refresh failed or is not possible.
   ///

@@ -21,7 +21,7 @@ public struct ClientRegistrar: Sendable {
   /// Creates the registrar of a server, without sending a request.
   ///
   /// `initialAccessToken` is a token that some servers give to developers, to restrict who can
-  /// register.
+  /// register. `timeout` is the time limit of each request.
   public init(
     issuer: String, initialAccessToken: String? = nil, timeout: Duration = .seconds(30),
     environment: ClientEnvironment = ClientEnvironment()

@@ -2,6 +2,8 @@ public import SQFoundation
 
 /// An event of a session: a new token, a failed refresh, or the end of the session.
 ///
+/// A later version may add cases, so write a `default` in a `switch`.
+///
 /// - SeeAlso: ``TokenRefreshDelegate``, for the same events except ``idTokenIgnored(_:)``
 public enum SessionEvent: Sendable {
   /// This process refreshed the token.
@@ -40,6 +42,8 @@ public enum SessionEvent: Sendable {
 }
 
 /// The reason for the end of a session.
+///
+/// A later version may add cases, so write a `default` in a `switch`.
 public enum SessionEnd: Sendable {
   /// The app signed the user out, or another process that shares the store did.
   case signedOut

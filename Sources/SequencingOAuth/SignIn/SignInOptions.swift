@@ -48,9 +48,10 @@ public struct SignInOptions: Sendable, Hashable {
   /// The maximum time from the user's last login to this sign-in; a user with an older login must
   /// log in again.
   ///
-  /// It is rounded down to seconds. The ID token must then contain the time of the login
-  /// (``IDToken/authenticationDate``), and the login must not have been older when the sign-in
-  /// began. The clocks may differ by ``ClientConfiguration/clockTolerance``.
+  /// `nil`, the default, accepts a login of any age. A time is rounded down to seconds. The ID
+  /// token must then contain the time of the login (``IDToken/authenticationDate``), and the login
+  /// must not have been older when the sign-in began. The clocks may differ by
+  /// ``ClientConfiguration/clockTolerance``.
   ///
   /// If the scope lacks `openid`, no ID token is requested. Then the provider still gets the demand
   /// (RFC 9470, section 4), but only the resource server can check whether it was met.

@@ -38,8 +38,8 @@ public protocol AccountQueue: Sendable {
 
   /// Pauses a server, so that none of its accounts is taken.
   ///
-  /// The pause grows with each call, or is the time that the server asked for. Returns how long the
-  /// server is paused now.
+  /// The pause grows with each call, and is at least the time that the server asked for; `time` is
+  /// `nil` if the server asked for none. Returns how long the server is paused now.
   func pause(
     _ server: ServerName, askedFor time: Duration?
   ) async throws(SQOAuthError) -> Duration

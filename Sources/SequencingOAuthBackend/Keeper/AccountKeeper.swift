@@ -20,7 +20,8 @@ public final class AccountKeeper: Sendable {
 
   /// An event of an account, a server or the store.
   ///
-  /// If the user of a due account was signed out in the meantime, there is no event.
+  /// If the user of a due account was signed out in the meantime, there is no event. A later
+  /// version may add cases, so write a `default` in a `switch`.
   public enum Event: Sendable {
     /// This process renewed the token of the account with this id, and stored the new one.
     case refreshed(String)
