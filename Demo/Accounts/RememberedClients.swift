@@ -27,9 +27,16 @@ struct RememberedClients: Sendable {
     try await Failure.calling(store) { try await $0.load(id) }
   }
 
-  /// Loads the records that can be read, sorted by the account's name; no record has a token.
+  /// Loads the records of all accounts, sorted by the account's name; no record has a token.
   func all() async throws(Failure) -> [AccountRecord] {
-    try await Failure.calling(store) { try await $0.readable() }.records
+    try await Failure.calling(store) { try await $0.all() }
+  }
+
+  /// Loads the records that can be read, as ``all()`` does, and the ids and errors of the others.
+  func readable() async throws(Failure) -> (
+    records: [AccountRecord], others: [(id: String, error: SQOAuthError)]
+  ) {
+    try await Failure.calling(store) { try await $0.readable() }
   }
 
   /// Removes the record of how an account was signed in, and returns `false` if there was none.

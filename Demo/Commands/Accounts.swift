@@ -71,9 +71,9 @@ struct Accounts: Command {
   private func addAll(
     of opened: OpenStore?, to list: inout AccountList, _ console: Console
   ) async throws(Failure) {
-    var ended = (try await opened?.clients?.all() ?? [])
-      .sorted { Self.comesFirst($0.id, $1.id) }[...]
-    var unreadable: [(id: String, failure: Failure)] = []
+    let remembered = try await opened?.clients?.readable()
+    var ended = (remembered?.records ?? []).sorted { Self.comesFirst($0.id, $1.id) }[...]
+    var unreadable = (remembered?.others ?? []).map { (id: $0.id, failure: Failure($0.error)) }
     var entries = opened?.store.entries().makeAsyncIterator()
     var next = try await Self.next(&entries)
     // Tell the user which store it is only after the first read: if the store cannot be read, the
@@ -85,6 +85,7 @@ struct Accounts: Command {
         ended.removeFirst()
       }
       if ended.first?.id == entry.id { ended.removeFirst() }
+      unreadable.removeAll { $0.id == entry.id }
       switch entry.record {
       case .success(let record): try list.add(record)
       case .failure(let error): unreadable.append((entry.id, Failure(error)))

@@ -47,7 +47,9 @@ extension AccountOptions {
     options.opened = try await store.openIfThere(console)
     guard let opened = options.opened else { return (options, []) }
     let (kept, others) = try await opened.attempt { try await $0.readable() }
-    if let named = others.first(where: { $0.id == choice.id }) { throw Failure(named.error) }
+    // Without a name, an account that cannot be read may be the one that the user means.
+    let meant = others.first { choice.id == nil || $0.id == choice.id }
+    if let meant { throw Failure(meant.error) }
     let ids = Set(kept.map(\.id) + others.map(\.id))
     let ended = try await opened.clients?.all() ?? []
     return (options, kept + ended.filter { !ids.contains($0.id) })

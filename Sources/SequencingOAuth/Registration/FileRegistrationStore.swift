@@ -192,7 +192,8 @@ public final class FileRegistrationStore: RegistrationStore {
   private var damaged: SQOAuthError {
     SQOAuthError(
       .storeDamaged,
-      "the file of registrations \(path.printable) is damaged or has another key; nothing was "
-        + "changed: restore a copy, or open it with its key")
+      "the file of registrations \(path.printable) is damaged, or is encrypted in another "
+        + "way; nothing was changed: restore a copy, or open it with its key, or without a key if it "
+        + "is in clear")
   }
 }

@@ -301,6 +301,9 @@ import Testing
     #expect(list.status == 0 && list.output.hasPrefix("whole\n"), "\(list.output)")
     #expect(!list.output.contains("damaged"))
     #expect(list.errors.contains("warning: the account \"damaged\" cannot be read: "))
+    // The damaged account may be the one that the user means.
+    let call = try await run(["call", "https://127.0.0.1:1/", "--store", "sqlite:" + path])
+    #expect(call.status == 1 && call.firstError.hasPrefix("error: store_damaged: "))
     let unnamed = try await run(["logout", "--store", "sqlite:" + path])
     #expect(unnamed.status == 1 && unnamed.firstError.hasPrefix("error: store_damaged: "))
     #expect(unnamed.errors.contains("'sq-demo logout --account ID' erases it"))

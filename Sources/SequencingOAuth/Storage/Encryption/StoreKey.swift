@@ -48,7 +48,8 @@ public struct StoreKey: Sendable {
   ///
   /// Use it for the service's other stores, such as its ``FileRegistrationStore``. The file is
   /// `$XDG_STATE_HOME/SERVICE/tokens.key`, or `~/.local/state/SERVICE/tokens.key`; if it is missing,
-  /// a new store creates it. It is beside the stores, so it does not protect them from a reader of
+  /// a new store creates it. After a restore of the encrypted store, restore the file before another
+  /// store creates a new one. It is beside the stores, so it does not protect them from a reader of
   /// the whole folder.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a name that no folder can have;
