@@ -30,6 +30,8 @@ struct Demand: Sendable {
   private(set) var waiting: WaitingRequest?
   /// The client that the authorization server no longer knows; `nil` if there is none.
   var unknownClient: String?
+  /// Whether the client was renewed for the demand because its server refused its credentials.
+  var hasRenewedClient = false
 
   /// The app's demand for a sign-in, whether there is a token or not.
   static let signIn = Demand(.signIn, [], refused: nil)

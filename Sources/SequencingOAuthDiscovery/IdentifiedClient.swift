@@ -153,14 +153,31 @@ struct ClientIdentification: Sendable {
   ///
   /// If another process has renewed the client already, no request is sent.
   ///
-  /// - Throws: The error of a server that cannot be reached or is in trouble; the store's error.
+  /// - Throws: `refusal` if the server or the store is in trouble; the registration stays, because
+  ///   a later renewal may succeed.
   func renewal(
+    of refused: ClientConfiguration, at issuer: String, after refusal: SQOAuthError
+  ) async throws(SQOAuthError) -> Renewal {
+    do throws(SQOAuthError) {
+      return try await renewal(of: refused, at: issuer)
+    } catch {
+      // Any other error would come again, so the next sign-in decides about the client.
+      guard error.isOutage || error.code == .storeFailed || Task.isCancelled else {
+        return .unchanged
+      }
+      throw refusal
+    }
+  }
+
+  private func renewal(
     of refused: ClientConfiguration, at issuer: String
   ) async throws(SQOAuthError) -> Renewal {
     guard var metadata = identity.metadata,
       let kept = try await identity.registrations.kept(issuer), kept.clientID == refused.clientID
     else { return .ended }
-    guard kept.clientSecret == refused.clientSecret else { return .renewed(try registered(kept)) }
+    guard kept.clientSecret == refused.clientSecret,
+      kept.clientAuthentication == refused.clientAuthentication
+    else { return .renewed(try registered(kept)) }
     guard kept.isManageable else { return .ended }
     metadata.profile = metadata.profile.orStricter(profile)
     let renewed = try await registrar(at: issuer).renewed(

@@ -94,6 +94,8 @@ extension ResourceClient {
     var renewals = 0
     while true {
       let token = access.module.currentToken
+      // After the failure, the module may have the credentials that another request has renewed.
+      let used = access.module.configuration
       let failure: ResourceFailure
       do throws(ResourceFailure) {
         return try await access.module.response(to: request, of: owner.owner)
@@ -101,10 +103,11 @@ extension ResourceClient {
         failure = error
       }
       let error = failure.error
+      // If this request cannot be sent again, the next one uses the new credentials.
+      let renewal = try await renewal(of: access, used, after: failure, &renewals)
       guard request.isReplayable, signIns < Self.maximumSignIns else { throw error }
       var demand = Demand(after: error, of: access.module, sent: token, by: owner)
       let now = try checkOwner(of: demand, access.module)
-      let renewal = try await renewal(of: access, after: failure, &renewals)
       if case .renewed = renewal { continue }
       switch error.code {
       case .sessionReplaced where failure.isWithoutAccess && !hasFollowed:
@@ -133,7 +136,7 @@ extension ResourceClient {
         guard signIns == 0 || error.asksForProof(after: token) else { throw error }
         hasSignedIn = true
         if error.code == .invalidClient, case .ended = renewal {
-          demand.unknownClient = access.module.configuration?.clientID
+          demand.unknownClient = used?.clientID
         }
         demand = try allowed(demand)
       default:
@@ -145,32 +148,29 @@ extension ResourceClient {
     }
   }
 
-  /// Renews the account's client if the authorization server has refused its credentials; the
-  /// account's module uses the new ones from then on.
+  /// Renews the account's client if the authorization server has refused its credentials, those of
+  /// `used`; the account's module uses the new ones from then on.
   ///
   /// `renewals` is the number of renewals for the request so far.
   ///
   /// - Throws: The refusal, if the server cannot be asked now.
   private func renewal(
-    of access: Access, after failure: ResourceFailure, _ renewals: inout Int
+    of access: Access, _ used: ClientConfiguration?, after failure: ResourceFailure,
+    _ renewals: inout Int
   ) async throws(SQOAuthError) -> ClientIdentification.Renewal {
     guard failure.error.code == .invalidClient, failure.isWithoutAccess,
-      let refused = access.module.configuration, let identifier = refused.resources.first
+      let refused = used, let identifier = refused.resources.first
     else { return .ended }
     guard renewals < Self.maximumRenewals else { return .unchanged }
     renewals += 1
-    do throws(SQOAuthError) {
-      let renewal = try await identification.renewal(of: refused, at: access.issuer)
-      // The app may have registered another client meanwhile.
-      if case .renewed(let client) = renewal, access.module.configuration == refused {
-        access.module.register(
-          configuration(of: client, binding: refused.tokenBinding, for: identifier))
-      }
-      return renewal
-    } catch {
-      // The registration stays, because the server may renew it later.
-      throw failure.error
+    let renewal = try await identification.renewal(
+      of: refused, at: access.issuer, after: failure.error)
+    // The app may have registered another client meanwhile.
+    if case .renewed(let client) = renewal, access.module.configuration == refused {
+      access.module.register(
+        configuration(of: client, binding: refused.tokenBinding, for: identifier))
     }
+    return renewal
   }
 
   /// Returns the resource's demand if the user may be asked to sign in; otherwise throws.

@@ -109,10 +109,11 @@ extension ResourceClient {
     }
   }
 
-  /// Returns the demand for a second attempt; `nil` unless the server has forgotten the client of
-  /// the first attempt.
+  /// Returns the demand for another attempt; `nil` unless the server has refused the client of the
+  /// first attempt.
   ///
-  /// The client's registration is erased in this case, so that the next sign-in registers a new
+  /// If the client has other credentials now, the next attempt uses them. Otherwise the server has
+  /// forgotten the client, and its registration is erased, so that the next attempt registers a new
   /// client.
   ///
   /// - Throws: The error of a sign-in that timed out, with the reason that the client is unknown.
@@ -128,6 +129,14 @@ extension ResourceClient {
     default: return nil
     }
     var demand = demand
+    if !demand.hasRenewedClient,
+      case .renewed = try await identification.renewal(
+        of: access.client.configuration, at: access.issuer, after: error)
+    {
+      demand.hasRenewedClient = true
+      // The wrong credentials have not caused any other error, so the user is not asked again.
+      return error.code == .invalidClient ? demand : nil
+    }
     demand.unknownClient = access.client.clientID
     guard error.code == .timedOut else { return demand }
     try await identification.forget(access.client.clientID, at: access.issuer)

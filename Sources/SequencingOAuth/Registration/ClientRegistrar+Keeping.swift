@@ -62,8 +62,6 @@ extension ClientRegistrar {
     _ kept: ClientRegistration, as metadata: ClientMetadata, in store: any RegistrationStore,
     _ options: RegistrationOptions
   ) async throws(SQOAuthError) -> ClientRegistration? {
-    var options = options
-    options.isRefused = true
     let keeping = RegistrationKeeping(
       registrar: self, metadata: metadata, store: store, options: options)
     return try await uncancelled { () throws(SQOAuthError) in try await keeping.renewed(kept) }
@@ -112,9 +110,6 @@ package struct RegistrationOptions: Sendable, Hashable {
   ///
   /// A new client would make the accounts of the stored client unusable.
   package var keepsScopes = false
-  /// Whether the server has refused the stored client's credentials, so that only a renewal makes
-  /// it usable.
-  var isRefused = false
 
   package init() {}
 }

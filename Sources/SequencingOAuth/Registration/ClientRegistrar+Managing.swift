@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 import SQFoundation
 
 // Operations on an existing registration (RFC 7592).
@@ -59,24 +60,38 @@ extension ClientRegistrar {
 
   /// Returns whether the token endpoint of the server certainly knows a registered client.
   ///
-  /// A server authenticates the client before it looks at a code (RFC 6749, section 3.2.1), so an
-  /// answer that refuses only the code is about a known client.
+  /// A server authenticates a confidential client before it looks at a code (RFC 6749, section
+  /// 3.2.1), so an answer that refuses only the code is about a known client. A server may look up
+  /// the code of a public client first, so such an answer counts only if the server answers
+  /// otherwise to a random client. A client without a redirect URI is never certainly known.
   func knows(
     _ registration: ClientRegistration, as metadata: ClientMetadata
   ) async -> Bool {
     do throws(SQOAuthError) {
-      var configuration = try registration.configuration(clientKey: metadata.keys.first)
-      configuration.acceptsServersOnThisComputer = acceptsServersOnThisComputer
-      configuration.profile = metadata.profile
-      configuration.timeout = timeout
-      let client = RegisteredClient(
-        configuration: configuration, environment: environment,
-        metadata: try await serverMetadata())
-      return await client.proving(with: try client.newProofKey()).refusalOfRandomCode()?.code
-        == .invalidGrant
+      if registration.clientAuthentication == .publicClient {
+        let stranger = try ClientConfiguration(
+          clientID: RandomString.make(), redirectURI: registration.redirectURIs.first,
+          provider: .issuer(issuer), clientAuthentication: .publicClient)
+        let code = try await refusalOfRandomCode(stranger, as: metadata)?.code
+        guard code == .invalidClient || code == .unauthorizedClient else { return false }
+      }
+      let configuration = try registration.configuration(clientKey: metadata.keys.first)
+      return try await refusalOfRandomCode(configuration, as: metadata)?.code == .invalidGrant
     } catch {
       return false
     }
+  }
+
+  private func refusalOfRandomCode(
+    _ configuration: ClientConfiguration, as metadata: ClientMetadata
+  ) async throws(SQOAuthError) -> SQOAuthError? {
+    var configuration = configuration
+    configuration.acceptsServersOnThisComputer = acceptsServersOnThisComputer
+    configuration.profile = metadata.profile
+    configuration.timeout = timeout
+    let client = RegisteredClient(
+      configuration: configuration, environment: environment, metadata: try await serverMetadata())
+    return await client.proving(with: try client.newProofKey()).refusalOfRandomCode()
   }
 
   /// Deletes the registration at the server; this usually invalidates all tokens of the client.

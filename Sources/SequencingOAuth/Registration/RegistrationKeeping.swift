@@ -6,6 +6,8 @@ struct RegistrationKeeping: Sendable {
   private(set) var metadata: ClientMetadata
   let store: any RegistrationStore
   let options: RegistrationOptions
+  /// The registration whose credentials the server has refused; `nil` if it has refused none.
+  private(set) var refused: ClientRegistration?
 
   /// The maximum number of attempts when another program changes the stored registration.
   private static let attempts = 5
@@ -37,6 +39,7 @@ struct RegistrationKeeping: Sendable {
   func renewed(_ kept: ClientRegistration) async throws(SQOAuthError) -> ClientRegistration? {
     try metadata.check()
     var round = self
+    round.refused = kept
     // An update without these scopes would delete them.
     round.metadata.scope = metadata.scope ?? kept.askedScope
     round.metadata = round.wanted(after: kept)
@@ -94,9 +97,8 @@ struct RegistrationKeeping: Sendable {
   /// It can if the renewal would only have verified the client or changed how the server signs, or
   /// if the client lacks only scopes and ``RegistrationOptions/keepsScopes`` is set.
   private func staysUsable(_ registration: ClientRegistration, isUpdate: Bool) -> Bool {
-    guard !options.isRefused, registration.isUsable(at: registrar.environment.clock.now) else {
-      return false
-    }
+    guard !isRefused(registration), registration.isUsable(at: registrar.environment.clock.now)
+    else { return false }
     if registration.serves(metadata) { return true }
     var withoutScope = metadata
     withoutScope.scope = nil
@@ -109,6 +111,19 @@ struct RegistrationKeeping: Sendable {
       && registration.isUsable(at: registrar.environment.clock.now, reserve: 0)
   }
 
+  /// Returns whether a registration has the credentials that the server has refused.
+  private func isRefused(_ registration: ClientRegistration) -> Bool {
+    refused.map(registration.hasCredentials) ?? false
+  }
+
+  /// Returns whether a registration has valid credentials in place of the refused ones.
+  ///
+  /// This is enough even if the registration does not fit: the next sign-in updates it.
+  private func replacesRefused(_ registration: ClientRegistration) -> Bool {
+    refused != nil && !isRefused(registration)
+      && registration.isUsable(at: registrar.environment.clock.now, reserve: 0)
+  }
+
   // MARK: Renewing
 
   private enum RenewalOutcome {
@@ -118,10 +133,14 @@ struct RegistrationKeeping: Sendable {
     case failed(ClientRegistration)
   }
 
-  private func renew(_ kept: ClientRegistration) async throws(SQOAuthError) -> RenewalOutcome {
+  /// Renews a registration; after `hasRead`, the registration has the current secret.
+  private func renew(
+    _ kept: ClientRegistration, hasRead: Bool = false
+  ) async throws(SQOAuthError) -> RenewalOutcome {
     var latest = kept
+    let readsFirst = refused != nil || kept.fits(metadata)
     // RFC 7592, section 2.1: a server may respond with a new secret even if the client only reads.
-    for isUpdate in kept.fits(metadata) ? [false, true] : [true] {
+    for isUpdate in readsFirst ? [false, true] : [true] {
       let changed: ClientRegistration
       do throws(SQOAuthError) {
         // The server may replace the secret and the token, and it gives each only once.
@@ -130,6 +149,14 @@ struct RegistrationKeeping: Sendable {
           isUpdate
           ? try await registrar.update(latest, to: metadata) : try await registrar.read(latest)
       } catch {
+        // RFC 7592, section 2.2: an update must have the current secret, which a read can give.
+        if !readsFirst, !hasRead, error.status == 400, kept.clientSecret != nil,
+          let current = try? await registrar.read(kept)
+        {
+          guard try await isKept(current, replacing: kept) else { return .changedElsewhere }
+          if !current.hasCredentials(of: kept) { return try await renew(current, hasRead: true) }
+          latest = current
+        }
         return try await renewal(of: latest, isUpdate: isUpdate, after: error)
       }
       // The result is stored even if it does not fit, because the old secret and token may be
@@ -139,7 +166,7 @@ struct RegistrationKeeping: Sendable {
       // Some servers issue secrets that last less than the hour that a usable client must have
       // left. In this case it is enough that the new secret expires later than the old one.
       let isLonger = isBearable(latest) && latest.lasts(longerThan: kept)
-      if isGood(latest) || isLonger { return .renewed(latest) }
+      if isGood(latest) || isLonger || replacesRefused(latest) { return .renewed(latest) }
     }
     return .failed(latest)
   }
@@ -155,7 +182,7 @@ struct RegistrationKeeping: Sendable {
     // metadata that it has registered. After any other error, a client that still works stays in
     // use.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
-      guard !options.isRefused, isBearable(latest) else { throw error }
+      guard !isRefused(latest), isBearable(latest) else { throw error }
       return .renewed(latest)
     }
     // Another host may have just renewed the client, and may not have stored the result yet.

@@ -57,7 +57,9 @@ import Testing
     // Without its management, the client is not asked for any more.
     #expect(try await registration(of: metadata) == second)
     #expect(methods() == ["POST", "GET"])
-    #expect(sandbox.requests(to: .token).count == 1)
+    // A public client is compared with a random client.
+    let isPublic = second.clientAuthentication == .publicClient
+    #expect(sandbox.requests(to: .token).count == (isPublic ? 2 : 1))
   }
 
   @Test(arguments: ["invalid_client", "unauthorized_client", "temporarily_unavailable"])
@@ -70,6 +72,20 @@ import Testing
     let second = try await registration()
     #expect(second.clientID != first.clientID && kept() == second)
     #expect(methods() == ["POST", "GET", "POST"])
+  }
+
+  /// A server may look up the code of a public client first.
+  @Test func `a public client registers again if the server refuses any client's code`()
+    async throws
+  {
+    var metadata = app
+    metadata.clientAuthentication = .publicClient
+    let first = try await registration(of: metadata)
+    losesManagement()
+    sandbox.misbehave(at: .token, .error("invalid_grant"), times: nil)
+    let second = try await registration(of: metadata)
+    #expect(second.clientID != first.clientID && kept() == second)
+    #expect(sandbox.requests(to: .token).count == 1)
   }
 
   @Test func `a registration that another host stores during the check stays`() async throws {
