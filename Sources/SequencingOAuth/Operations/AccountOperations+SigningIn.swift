@@ -47,7 +47,8 @@ extension AccountOperations {
   /// token in its URL, which other users of the machine can read.
   ///
   /// If the request names the account's user, only this user can be signed in, as with
-  /// ``SignInOptions/requiresSameUser``: no page would show that another user is.
+  /// ``SignInOptions/requiresSameUser``: no page would show that another user is. The SDK sees this
+  /// by the new ID token, so keep `openid` among the scopes.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the

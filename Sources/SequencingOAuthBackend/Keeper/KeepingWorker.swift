@@ -12,6 +12,8 @@ final class KeepingWorker: Sendable {
   private let configuration: AccountKeeper.ConfigurationFinder
   private let queue: any AccountQueue
   private let clock: any WallClock
+  /// When the keeper was started, by ``clock``.
+  private let startDate: Date
   /// The number of running renewals, in total and by server, and the bell: a signal that a renewal
   /// has ended.
   private let running = Locked(
@@ -50,6 +52,7 @@ final class KeepingWorker: Sendable {
     self.limit = limit
     self.configuration = configuration
     clock = manager.clock
+    startDate = manager.clock.now
     queue = manager.store as? any AccountQueue ?? PagedAccountQueue(manager.store, manager.clock)
   }
 
@@ -239,21 +242,25 @@ final class KeepingWorker: Sendable {
     }
     // For a stopped keeper, an account that another process uses is not a failure.
     if error.code != .accountInUse || !stop.withLock(\.self) { tell(.failed(record.id, error)) }
+    let wait = wait(after: error, of: account, record)
     guard failures.concernServer(error, of: record) else {
       await giveBack(account, record)
-      return await postpone(account, by: wait(after: error, of: account, record))
+      return await postpone(account, by: wait)
     }
     let pause = try? await queue.pause(ServerName(of: record), askedFor: error.retryAfter)
     if let pause {
       tell(.paused(record.issuer ?? record.tokenEndpoint?.withoutQuery ?? "", pause))
-      await postpone(account, by: pause)
+      // The account alone may be the reason.
+      await postpone(account, by: error.mayConcernServer ? max(pause, wait) : pause)
     }
   }
 
-  /// Returns how long to skip an account after an error that starts no pause of its server.
+  /// Returns how long to skip an account after an error that may be about this account alone.
   ///
-  /// If the server refused the account, the time is as long as the account has been due. So it
-  /// doubles with each refusal, on all hosts together, and no store needs to count refusals.
+  /// If the server refused the account, the time is as long as the account has been due while this
+  /// keeper has been running. So it doubles with each refusal, and no store needs to count
+  /// refusals. If a keeper starts late and the server is not ready yet, the accounts wait only for a
+  /// short time.
   private func wait(
     after error: SQOAuthError, of account: DueAccounts.Account, _ record: AccountRecord
   ) -> Duration {
@@ -262,7 +269,7 @@ final class KeepingWorker: Sendable {
       let due = record.ownDueDate ?? record.token.expirationDate
     {
       let now = account.date ?? clock.now
-      wait = max(wait, .bounded(seconds: now.timeIntervalSince(due)))
+      wait = max(wait, .bounded(seconds: now.timeIntervalSince(max(due, startDate))))
     }
     return min(wait, Self.longestRetry)
   }

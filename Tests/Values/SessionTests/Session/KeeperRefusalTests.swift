@@ -42,7 +42,7 @@ struct KeeperRefusalTests {
       state.withLock { state in
         let taken = Array(state.due.prefix(count))
         state.due.removeFirst(taken.count)
-        return DueAccounts(taken)
+        return DueAccounts(taken, next: .milliseconds(20))
       }
     }
 
@@ -74,22 +74,16 @@ struct KeeperRefusalTests {
   /// Lets a keeper renew one account after the other, and returns what it told the queue.
   ///
   /// `refusals` has the server's answer for the accounts that it refuses. All accounts have been due
-  /// for `overdue` seconds.
+  /// for `overdue` seconds; the keeper has been running since before, unless it `startsLate`.
   private func keep(
-    _ ids: [String], overdue: Double = 0, wasPaused: Bool = false,
+    _ ids: [String], overdue: Double = 0, wasPaused: Bool = false, startsLate: Bool = false,
     refusing refusals: [String: Refusal]
   ) async throws -> [String] {
     let (clock, queue) = (ManualClock(), ListQueue())
     let start = clock.now
     // A token that lasts 300 s is due after 264 s.
-    clock.advance(by: 264 + overdue)
-    for id in ids {
-      let token = SQToken(
-        accessToken: id, expirationDate: start + 300, refreshToken: id, issueDate: start)
-      await queue.add(
-        AccountRecord(id: id, clientID: "client", tokenEndpoint: Self.endpoint, token: token),
-        dueAt: clock.now, wasPaused: wasPaused)
-    }
+    let time = 264 + overdue
+    if startsLate { clock.advance(by: time) }
     var environment = ClientEnvironment()
     environment.clock = clock
     environment.transport = ScriptedTransport { request in
@@ -100,6 +94,14 @@ struct KeeperRefusalTests {
       clientID: "client", provider: .endpoints(token: Self.endpoint))
     let keeper = AccountManager(store: queue, environment: environment)
       .keepFresh(atOnce: 1) { _ in configuration }
+    if !startsLate { clock.advance(by: time) }
+    for id in ids {
+      let token = SQToken(
+        accessToken: id, expirationDate: start + 300, refreshToken: id, issueDate: start)
+      await queue.add(
+        AccountRecord(id: id, clientID: "client", tokenEndpoint: Self.endpoint, token: token),
+        dueAt: clock.now, wasPaused: wasPaused)
+    }
     try await eventually("the keeper handles each account") {
       keeper.totals.failed + keeper.totals.ended + keeper.totals.refreshed == ids.count
     }
@@ -146,6 +148,14 @@ struct KeeperRefusalTests {
     }
   }
 
+  @Test(arguments: ofToken + [maintenance])
+  func `a refused account waits 10 s if its keeper was started after it was due`(
+    refusal: Refusal
+  ) async throws {
+    let calls = try await keep(["a"], overdue: 90_000, startsLate: true, refusing: ["a": refusal])
+    #expect(calls == ["a waits 10"])
+  }
+
   // MARK: The server
 
   @Test(arguments: ofToken + [maintenance, Refusal(302)])
@@ -162,7 +172,7 @@ struct KeeperRefusalTests {
   ) async throws {
     let refusals = ["a": refusal, "b": refusal]
     let calls = try await keep(["a", "b", "c"], refusing: refusals)
-    #expect(calls == ["a waits 10", "pause", "b waits 1", "c renewed"])
+    #expect(calls == ["a waits 10", "pause", "b waits 10", "c renewed"])
     // The same account again says no more about the server.
     #expect(try await keep(["a", "a"], refusing: refusals) == ["a waits 10", "a waits 10"])
   }
@@ -171,6 +181,16 @@ struct KeeperRefusalTests {
     let calls = try await keep(
       ["a", "b"], refusing: ["a": Self.unauthorized, "b": Self.maintenance])
     #expect(calls == ["a waits 10", "b waits 10"])
+  }
+
+  @Test func `two accounts that fail alike with another failure between pause no server`()
+    async throws
+  {
+    let other = Refusal(400, code: "invalid_request")
+    let calls = try await keep(
+      ["a", "b", "c"],
+      refusing: ["a": Self.unauthorized, "b": other, "c": Self.unauthorized])
+    #expect(calls == ["a waits 10", "b waits 10", "c waits 10"])
   }
 
   @Test(arguments: ofServer)
