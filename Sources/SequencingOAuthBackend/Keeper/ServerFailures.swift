@@ -46,6 +46,7 @@ extension SQOAuthError {
   ///
   /// With `unauthorized_client`, some servers refuse a refresh token, and others a wrong secret.
   var mayConcernServer: Bool {
-    [.invalidResponse, .redirectRefused, .responseTooLarge, .unauthorizedClient].contains(code)
+    !concernsServer
+      && [.invalidResponse, .redirectRefused, .responseTooLarge, .unauthorizedClient].contains(code)
   }
 }

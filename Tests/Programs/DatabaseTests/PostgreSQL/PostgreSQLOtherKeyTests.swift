@@ -167,9 +167,9 @@ import Testing
         """)
       let after = record("a", token: SQToken(accessToken: "2"))
       try await host.save(after)
-      lease.release()
       #expect(try await host.load("a") == after)
       await failure(.storeTooNew) { try await host.reserve("a", replacing: after) }
+      lease.release()
       let idToken = try #require(try await party.record("b").token.idToken)
       let user = SessionName.user(issuer: idToken.issuer, subject: idToken.subject)
       #expect(try await host.entries(of: user).map(\.id) == ["b"])
