@@ -165,10 +165,13 @@ extension ResourceClient {
     renewals += 1
     let renewal = try await identification.renewal(
       of: refused, at: access.issuer, after: failure.error)
-    // The app may have registered another client meanwhile.
-    if case .renewed(let client) = renewal, access.module.configuration == refused {
+    guard case .renewed(let client) = renewal else { return renewal }
+    if access.module.configuration == refused {
       access.module.register(
         configuration(of: client, binding: refused.tokenBinding, for: identifier))
+    } else {
+      // The app, or another request, has registered a client, perhaps before this failure.
+      access.module.session.configurationDidChange()
     }
     return renewal
   }

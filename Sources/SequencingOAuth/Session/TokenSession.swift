@@ -140,7 +140,7 @@ package final class TokenSession: Sendable {
   }
 
   /// Adapts to a changed configuration; forgets a failure, unless the server asked to wait.
-  func configurationDidChange() {
+  package func configurationDidChange() {
     decide { $0.forgetFailure() }
     readConfiguration()
     reschedule()
